@@ -34,7 +34,7 @@ test-oldest:
 # Apache Beam needs older versions of some packages, so it has an environment of its own.
 test-beam:
 	$(MAKE) .venv-beam/.installed-test,beam VENV=.venv-beam
-	.venv-beam/bin/python -m pytest tests/serving/beam tests/cli/test_translate_files.py \
+	.venv-beam/bin/python -m pytest tests/serving/bulk tests/cli/test_translate_files.py \
 		"tests/tutorials/test_guides.py::test_code_runs[bulk]" \
 		"tests/tutorials/test_guides.py::test_code_is_valid[bulk]"
 

@@ -81,15 +81,15 @@ class IBMModel1:
         # pair of words. All links of the same two words share one entry.
         self._source_ids, self._target_ids = source_ids, target_ids
         self._pairs, entry = np.unique(np.concatenate(links), return_inverse=True)
-        place = np.repeat(np.arange(len(widths)), widths)
+        position = np.repeat(np.arange(len(widths)), widths)
         source_id = self._pairs % _BASE
         self._t = np.full(len(self._pairs), 1 / len(target_ids))
         self.log_likelihoods = []
         for _ in range(self.iterations):
             t = self._t[entry]
-            total = np.bincount(place, t)
+            total = np.bincount(position, t)
             self.log_likelihoods.append(float(np.log(total / widths).sum()))
-            counts = np.bincount(entry, t / total[place])
+            counts = np.bincount(entry, t / total[position])
             self._t = counts / np.bincount(source_id, counts)[source_id]
         return self
 

@@ -10,11 +10,11 @@ from typing import Any
 _EXAMPLES, _LONGEST, _ROWS = 4, 80, 100
 
 
-def about_model(place: str, fields: Sequence[str], export: Mapping[str, Any]) -> dict[str, Any]:
+def about_model(path: str, fields: Sequence[str], export: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `description` of a model, and `examples`, a list of requests.
 
     Args:
-        place: A preset, a run or an export.
+        path: A preset, a run or an export.
         fields: Fields of the requests.
         export: Description of the export, or an empty dict.
 
@@ -24,14 +24,14 @@ def about_model(place: str, fields: Sequence[str], export: Mapping[str, Any]) ->
     """
     from kerasnmt.presets.folders import preset_folder
 
-    if preset_folder(place) is not None or "://" in place:
+    if preset_folder(path) is not None or "://" in path:
         from kerasnmt.zoo import get_preset
 
-        about = get_preset(place).about
+        about = get_preset(path).about
         examples = [_request(one["input"]) for one in about.get("examples", [])]
         return {"description": about.get("description", ""), "examples": examples}
-    found = _of_export(export, fields) if export else _of_run(place, fields)
-    return {"description": "", "examples": [*islice(found, _EXAMPLES)]}
+    requests = _of_export(export, fields) if export else _of_run(path, fields)
+    return {"description": "", "examples": [*islice(requests, _EXAMPLES)]}
 
 
 def _request(example: Mapping[str, Any]) -> dict[str, str]:
@@ -54,12 +54,12 @@ def _of_export(export: Mapping[str, Any], fields: Sequence[str]) -> Iterator[dic
             yield dict(zip(fields, values, strict=True))
 
 
-def _of_run(place: str, fields: Sequence[str]) -> Iterator[dict[str, str]]:
+def _of_run(path: str, fields: Sequence[str]) -> Iterator[dict[str, str]]:
     """Yield short sources of the validation data of a run."""
     from kerasnmt.training import Recipe, RunFolder
     from kerasnmt.training.corpora import read_pairs
 
-    recipe = RunFolder(Path(place)).recipe
+    recipe = RunFolder(Path(path)).recipe
     if [*fields] != ["text"] or not recipe.exists():
         return
     section = Recipe.load(recipe, []).data.validation

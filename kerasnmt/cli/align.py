@@ -50,10 +50,10 @@ def align(
     check_fields(translator.fields, text_fields(context))
     links = []
     for *pairs, some in in_chunks(console, "aligning", batch_size, sources, targets, contexts):
-        found = translator.align(*pairs, contexts=some, batch_size=batch_size)
-        for one in found:
+        alignments = translator.align(*pairs, contexts=some, batch_size=batch_size)
+        for one in alignments:
             print(format_pharaoh(one))
-        links += found
+        links += alignments
     if gold is not None:
         rate = alignment_error_rate(links, *zip(*truth, strict=True))
         console.print(

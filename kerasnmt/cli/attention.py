@@ -140,8 +140,8 @@ def _inspections(
     explorer = Explorer(task)
     check_fields(explorer.task.fields, text_fields(contexts))
     inspections = []
-    for place, text in enumerate(texts):
-        request = {"text": text} if contexts is None else {"text": text, "context": contexts[place]}
+    for index, text in enumerate(texts):
+        request = {"text": text} if contexts is None else {"text": text, "context": contexts[index]}
         if target is None:
             (ids, *_) = explorer.search(request).ids
         else:
@@ -149,6 +149,6 @@ def _inspections(
         if not ids:
             raise _no_tokens(text)
         if message := explorer.truncated(request):
-            warnings.warn(message.replace("the text", f"text {place + 1}"), stacklevel=1)
+            warnings.warn(message.replace("the text", f"text {index + 1}"), stacklevel=1)
         inspections.append(explorer.inspect(request, ids))
     return inspections

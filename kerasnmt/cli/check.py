@@ -29,8 +29,8 @@ def check(
         from kerasnmt.serving import check_export
         from kerasnmt.serving.runtimes.registry import find_runtime
 
-        found = find_runtime(directory)
-        if found is not None and found[0].needs_tensorflow:
+        match = find_runtime(directory)
+        if match is not None and match[0].needs_tensorflow:
             load_tensorflow()
         report = check_export(directory)
     print(report)

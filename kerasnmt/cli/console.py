@@ -45,9 +45,9 @@ def translate_chunks(
 ) -> list[str]:
     """Translate texts with a progress bar."""
     done: list[str] = []
-    for some, given in in_chunks(console, "translating", batch_size, texts, contexts):
+    for chunk, some in in_chunks(console, "translating", batch_size, texts, contexts):
         options = {"batch_size": batch_size, "first_number": len(done) + 1}
-        done += [answer for answer, _ in translator.best(some, contexts=given, **options)]
+        done += [answer for answer, _ in translator.best(chunk, contexts=some, **options)]
     return done
 
 
@@ -70,8 +70,8 @@ def command(program: str, *arguments: str | os.PathLike) -> str:
         *arguments: Arguments of the program, which are quoted if necessary.
     """
     beside = Path(sys.executable).with_name(program)
-    found = shutil.which(program)
-    if beside.exists() and not (found and os.path.samefile(found, beside)):
+    in_shell = shutil.which(program)
+    if beside.exists() and not (in_shell and os.path.samefile(in_shell, beside)):
         program = min(str(beside), os.path.relpath(beside), key=len)
     return shlex.join([program, *map(str, arguments)])
 

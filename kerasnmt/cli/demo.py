@@ -135,11 +135,11 @@ def _translate_with(
     from kerasnmt.tasks import Translator
 
     with console.status("translating with the export"):
-        served = Translator(load_export(version))
-        translations = served.translate(shown)
-        (attended,) = served.attention(shown[-1:])
+        translator = Translator(load_export(version))
+        translations = translator.translate(shown)
+        (attended,) = translator.attention(shown[-1:])
         attended = attended.by_words(
-            served.description["source_kind"], served.description["target_kind"]
+            translator.description["source_kind"], translator.description["target_kind"]
         )
         attended.figure().savefig(picture)
     for source, translation in zip(shown, translations, strict=True):

@@ -123,13 +123,13 @@ def _files(prefix: str, columns: Any, **files: Path | None) -> Any:
     """Return the files of the options `--source` and `--target`, or `--pairs`, or None."""
     from kerasnmt.training import PairFiles
 
-    given = {key: path for key, path in files.items() if path is not None}
-    if given and given.keys() not in ({"source", "target"}, {"pairs"}):
+    paths = {key: path for key, path in files.items() if path is not None}
+    if paths and paths.keys() not in ({"source", "target"}, {"pairs"}):
         raise ValueError(
             f"Expected --{prefix}source FILE with --{prefix}target FILE, or --{prefix}pairs FILE. "
-            f"Received: {' and '.join(f'--{prefix}{key}' for key in given)}."
+            f"Received: {' and '.join(f'--{prefix}{key}' for key in paths)}."
         )
-    return PairFiles(columns, **given) if given else None
+    return PairFiles(columns, **paths) if paths else None
 
 
 def _print_recipe(new: Any, recipe: Any) -> None:

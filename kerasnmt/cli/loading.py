@@ -46,12 +46,12 @@ _UNCHANGED = SearchChanges()
 
 
 def load_run(
-    place: str | Path, changes: SearchChanges = _UNCHANGED, *, translates: bool = True
+    path: str | Path, changes: SearchChanges = _UNCHANGED, *, translates: bool = True
 ) -> tuple[Any, dict[str, Any]]:
     """Load the model of a run or a preset, or an ensemble of several.
 
     Args:
-        place: Folder that `kerasnmt train` wrote, or the folder, the name or the URI of a preset.
+        path: Folder that `kerasnmt train` wrote, or the folder, the name or the URI of a preset.
         changes: Changes to the search.
         translates: Whether the model must translate. If False, it may also caption images or answer
             questions.
@@ -61,7 +61,7 @@ def load_run(
         with the changes.
 
     Raises:
-        ValueError: If a place has no model, or a damaged model, or a model of another kind; if the
+        ValueError: If a path has no model, or a damaged model, or a model of another kind; if the
             models do not fit together; if a search option is unknown, out of range or given twice;
             or if search options are given for a model that does not search.
     """
@@ -71,7 +71,7 @@ def load_run(
             raise ValueError(
                 f"Expected one beam size. Received: --beam-size {beam_size} and --search {option}."
             )
-    model, options = _load_one(place, search or [], translates or bool(others))
+    model, options = _load_one(path, search or [], translates or bool(others))
     if others:
         from kerasnmt.models import Ensemble
 
@@ -90,9 +90,9 @@ def load_run(
 
 
 def _load_one(
-    place: str | Path, search: Sequence[str], translates: bool
+    path: str | Path, search: Sequence[str], translates: bool
 ) -> tuple[Any, dict[str, Any]]:
-    trained = _trained(place)
+    trained = _trained(path)
     options = trained.search_options([f"search.{option}" for option in search])
     load_tensorflow()
     from kerasnmt.models import TextModel, TranslationModel, in_float32
@@ -101,7 +101,7 @@ def _load_one(
     if not isinstance(model, TranslationModel if translates else TextModel):
         wanted = "that translates" if translates else "of kerasnmt, with tokenizers"
         raise ValueError(
-            f"{trained.place}: expected a model {wanted}. Received: {model.name}, a "
+            f"{trained.path}: expected a model {wanted}. Received: {model.name}, a "
             f"{type(model).__name__}."
         )
     return in_float32(model), options
@@ -114,7 +114,7 @@ class _Run:
 
     def __init__(self, run: Any) -> None:
         self.run = run
-        self.place = run.model
+        self.path = run.model
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
         """Return the search options of the recipe, with changes."""
@@ -133,18 +133,18 @@ class _Run:
         """Return the model."""
         from kerasnmt.models import load_model
 
-        return load_model(self.place, compile=False)
+        return load_model(self.path, compile=False)
 
 
 class _Preset:
     """Model that was saved as a preset."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, path: str) -> None:
         load_tensorflow()
         from kerasnmt.zoo import get_preset
 
-        self.place = place
-        self.preset = get_preset(place)
+        self.path = path
+        self.preset = get_preset(path)
         self.low_score = self.preset.low_score
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
@@ -162,55 +162,55 @@ class _Preset:
         return self.preset.load()
 
 
-def _trained(place: str | Path) -> _Run | _Preset:
-    """Return the trained model at a place.
+def _trained(path: str | Path) -> _Run | _Preset:
+    """Return the trained model of a run or a preset.
 
     Raises:
-        ValueError: If the place is neither the folder of a run or a preset, nor the name or URI of
+        ValueError: If the path is neither the folder of a run or a preset, nor the name or URI of
             a preset.
     """
     from kerasnmt.training import RunFolder
 
-    run = RunFolder(place)
+    run = RunFolder(path)
     if run.model.exists():
         return _Run(run)
-    if _is_preset(place):
-        return _Preset(str(place))
+    if _is_preset(path):
+        return _Preset(str(path))
     raise ValueError(
         "Expected the folder of a run, with the model.keras of `kerasnmt train`, or a preset. "
-        f"Received: {place}{no_model(place)}"
+        f"Received: {path}{no_model(path)}"
     )
 
 
-def is_trained(place: str | Path) -> bool:
-    """Return whether a place is the folder of a run with a model, or a preset."""
+def is_trained(path: str | Path) -> bool:
+    """Return whether a path is the folder of a run with a model, or a preset."""
     from kerasnmt.training import RunFolder
 
-    return RunFolder(place).model.exists() or _is_preset(place)
+    return RunFolder(path).model.exists() or _is_preset(path)
 
 
-def _is_preset(place: str | Path) -> bool:
-    """Return whether a place is the folder, the name or the URI of a preset."""
-    return "://" in str(place) or preset_folder(place) is not None
+def _is_preset(path: str | Path) -> bool:
+    """Return whether a path is the folder, the name or the URI of a preset."""
+    return "://" in str(path) or preset_folder(path) is not None
 
 
-def no_model(place: str | Path) -> str:
-    """Return the end of an error message about a place without a model, with a hint if possible."""
-    parts = [(Path(place) / name).exists() for name in (CONFIG, METADATA)]
+def no_model(path: str | Path) -> str:
+    """Return the end of an error message about a path without a model, with a hint if possible."""
+    parts = [(Path(path) / name).exists() for name in (CONFIG, METADATA)]
     if any(parts):
         missing = METADATA if parts[0] else CONFIG
         return f", a preset without {missing}. Copy the preset again."
-    near = None if Path(place).exists() else nearest_name(str(place), shipped_presets())
+    near = None if Path(path).exists() else nearest_name(str(path), shipped_presets())
     return f". Did you mean the preset {near}?" if near else ""
 
 
-def check_exportable(place: str | Path) -> None:
-    """Check that a place has a model and that Keras can export it, without loading the model.
+def check_exportable(path: str | Path) -> None:
+    """Check that a path has a model and that Keras can export it, without loading the model.
 
     Raises:
         ValueError: If there is no run or preset, or the backend of Keras does not write exports.
     """
-    _trained(place)
+    _trained(path)
     with without_talk():
         from kerasnmt.backends import need_export_backend
 
@@ -236,11 +236,11 @@ def refuse_run(directory: Path) -> None:
         )
 
 
-def load_run_translator(place: str | Path, others: Sequence[str | Path] | None = None) -> Any:
+def load_run_translator(path: str | Path, others: Sequence[str | Path] | None = None) -> Any:
     """Load a run or a preset, or an ensemble of several, to score or align given translations.
 
     Args:
-        place: See `load_run`.
+        path: See `load_run`.
         others: Further runs or presets, for an ensemble.
 
     Returns:
@@ -249,14 +249,14 @@ def load_run_translator(place: str | Path, others: Sequence[str | Path] | None =
     Raises:
         ValueError: See `load_run`.
     """
-    model, _ = load_run(place, SearchChanges(others=others))
+    model, _ = load_run(path, SearchChanges(others=others))
     from kerasnmt.tasks import Translator, task_of
 
     return Translator(task_of(model))
 
 
 def load_translator(
-    place: str | Path,
+    path: str | Path,
     changes: SearchChanges = _UNCHANGED,
     *,
     translates: bool = True,
@@ -265,7 +265,7 @@ def load_translator(
     """Load a run, a preset or an export.
 
     Args:
-        place: Run or preset (see `load_run`), or export of any runtime.
+        path: Run or preset (see `load_run`), or export of any runtime.
         changes: Changes to the search. An export has its own search, so only its beam size fits.
         translates: See `load_run`.
         warns: Whether the translator of a preset, with its own search options, warns of texts with
@@ -275,24 +275,24 @@ def load_translator(
         A `kerasnmt.tasks.Translator`.
 
     Raises:
-        ValueError: If the place has no model, or a damaged model; if the model does not translate,
+        ValueError: If the path has no model, or a damaged model; if the model does not translate,
             but must; or if the beam size differs from the beam size of an export.
     """
-    if is_trained(place):
-        model, options = load_run(place, changes, translates=translates)
+    if is_trained(path):
+        model, options = load_run(path, changes, translates=translates)
         from kerasnmt.tasks import Translator, task_of
 
-        low_score = _trained(place).low_score if warns and not any(changes) else None
+        low_score = _trained(path).low_score if warns and not any(changes) else None
         return Translator(task_of(model, **options), low_score)
     from kerasnmt.serving.runtimes.registry import find_runtime, runtimes
 
-    directory = Path(place)
-    found = find_runtime(directory)
-    if found is None:
+    directory = Path(path)
+    match = find_runtime(directory)
+    if match is None:
         *marks, last = (f"a {runtime.mark}" for runtime in runtimes())
         raise ValueError(
             "Expected the folder of a run, with a model.keras, or the folder of an export, with "
-            f"{', '.join(marks)} or {last}, or a preset. Received: {place}{no_model(place)}"
+            f"{', '.join(marks)} or {last}, or a preset. Received: {path}{no_model(path)}"
         )
     beam_size = changes.beam_size
     if changes.others or changes.search:
@@ -300,7 +300,7 @@ def load_translator(
             "Expected a run or a preset, with --with or --search, which are fixed in an export. "
             f"Received: {directory}, an export."
         )
-    runtime, export = found
+    runtime, export = match
     if runtime.needs_tensorflow:
         load_tensorflow()
     with without_talk():

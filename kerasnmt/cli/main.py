@@ -73,8 +73,8 @@ def main() -> None:
         sys.exit(report(error))
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         print(f"kerasnmt {__version__}")
         raise typer.Exit
 

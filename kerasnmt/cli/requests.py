@@ -9,19 +9,19 @@ from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.kinds import field_named, kinds
 
 
-def check_fields(read: Sequence[str], given: Sequence[str]) -> None:
+def check_fields(read: Sequence[str], received: Sequence[str]) -> None:
     """Check that a model reads the fields that are given.
 
     Args:
         read: Fields that the model reads.
-        given: Fields of the requests.
+        received: Fields of the requests.
 
     Raises:
         ValueError: If the fields differ. The error contains the options of the command line.
     """
-    if {*read} != {*given}:
+    if {*read} != {*received}:
         raise ValueError(
-            f"Expected {_options(read)}, which this model reads. Received: {_options(given)}."
+            f"Expected {_options(read)}, which this model reads. Received: {_options(received)}."
         )
 
 
@@ -78,13 +78,13 @@ class RequestFiles:
     """
 
     def __init__(self, sources: Mapping[str, Any]) -> None:
-        given = [name for name, source in sources.items() if source]
-        kind = next((kind for kind in kinds() if kind.takes(given)), None)
+        names = [name for name, source in sources.items() if source]
+        kind = next((kind for kind in kinds() if kind.takes(names)), None)
         if kind is None:
             known = "; ".join(kind.options() for kind in kinds())
             raise ValueError(
                 f"Expected the options of one kind of request: {known}. Received: "
-                f"{_options(given)}."
+                f"{_options(names)}."
             )
         self._sources = {name: sources.get(name) for name in kind.names}
         self._lead = next(field for field in kind.fields if field.name == kind.lead)

@@ -36,5 +36,5 @@ def score(
         translator = load_run_translator(run, with_run)
     check_fields(translator.fields, text_fields(context))
     for *pairs, some in in_chunks(console, "scoring", batch_size, sources, targets, contexts):
-        for found in translator.score(*pairs, contexts=some, batch_size=batch_size):
-            print(f"{found:.6f}")
+        for log_probability in translator.score(*pairs, contexts=some, batch_size=batch_size):
+            print(f"{log_probability:.6f}")

@@ -16,7 +16,7 @@ from kerasnmt.cli.quiet import without_talk
 
 
 def serve(
-    place: Model,
+    path: Model,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port, or 0 for a free port.")
@@ -98,15 +98,15 @@ def serve(
         poll=poll,
         access_log=sys.stderr if access_log else None,
     )
-    offer = _offer(place, name, console)
-    about = {"name": offer.name, **about_model(place, offer.fields, offer.description)}
+    offer = _offer(path, name, console)
+    about = {"name": offer.name, **about_model(path, offer.fields, offer.description)}
     left = run_server(offer, about, options, lambda message: say(console, message))
     say(console, f"stopped; unanswered requests: {left}" if left else "stopped")
     # TensorFlow cannot cancel predictions and loading, which may still go on.
     os._exit(bool(left))
 
 
-def _offer(place: str, name: str | None, console: Console) -> Any:
+def _offer(path: str, name: str | None, console: Console) -> Any:
     """Load a run or a preset, which is served without an export, or an export.
 
     Raises:
@@ -116,24 +116,24 @@ def _offer(place: str, name: str | None, console: Console) -> Any:
     from kerasnmt.serving.runtimes.version_folder import model_folders
     from kerasnmt.serving.server.offers import ExportOffer, TaskOffer
 
-    if is_trained(place):
+    if is_trained(path):
         with console.status("loading the model"):
-            model, options = load_run(place, translates=False)
+            model, options = load_run(path, translates=False)
             from kerasnmt.tasks import task_of
 
             task = task_of(model, **options)
-            return TaskOffer(task, name or os.path.basename(os.path.abspath(place)))
-    directory = Path(place).absolute()
-    found = find_runtime(directory)
-    if found is None:
-        exports = ", ".join(map(str, model_folders(place)))
+            return TaskOffer(task, name or os.path.basename(os.path.abspath(path)))
+    directory = Path(path).absolute()
+    match = find_runtime(directory)
+    if match is None:
+        exports = ", ".join(map(str, model_folders(path)))
         below = f", which contains exports. Serve one of them: {exports}" if exports else ""
         marks = " or a ".join(runtime.mark for runtime in runtimes())
         raise ValueError(
             f"Expected a run, a preset, or the folder of an export, with a {marks}. "
-            f"Received: {place}{below or no_model(place)}"
+            f"Received: {path}{below or no_model(path)}"
         )
-    runtime, export = found
+    runtime, export = match
     with console.status("loading the model"), without_talk():
         return ExportOffer(
             runtime,

@@ -21,4 +21,4 @@ def token_kinds(
         ("source", text, attended.source_tokens),
         ("target", translation, attended.target_tokens),
     )
-    return [description.get(f"{side}_kind") or guess_kind(*given) for side, *given in sides]
+    return [description.get(f"{side}_kind") or guess_kind(*texts) for side, *texts in sides]

@@ -16,7 +16,7 @@ from kerasnmt.kinds import field_named, kind_of, kinds
 
 
 def translate(
-    place: OptionalModel = None,
+    path: OptionalModel = None,
     input: Annotated[
         Path | None, typer.Option("--input", help="File to translate.", show_default="stdin")
     ] = None,
@@ -114,11 +114,11 @@ def translate(
     Models that caption images read --image a.png b.png. Models that answer questions read --story
     FILE and questions. They write one caption or answer per line.
     """
-    if server is not None and image and place is not None:
-        images, place = [Path(place), *(images or [])], None
+    if server is not None and image and path is not None:
+        images, path = [Path(path), *(images or [])], None
     if images and not image:
         raise ValueError(
-            f"Expected one MODEL. Received: {place} and {' '.join(map(str, images))}. "
+            f"Expected one MODEL. Received: {path} and {' '.join(map(str, images))}. "
             "Write --image before image files, and --input before a file of texts."
         )
     if images and image and len(image) > 1:  # the order of the files is unknown
@@ -135,7 +135,7 @@ def translate(
     }
     files = RequestFiles(_with_named_files(sources, field or []))
     changes = SearchChanges(beam_size, search, with_run)
-    remote = _server_model(place, server, model, version, timeout)
+    remote = _server_model(path, server, model, version, timeout)
     if remote is not None and any(changes):
         raise ValueError(
             "Expected --server URL without --beam-size, --search and --with, which are fixed in "
@@ -148,7 +148,7 @@ def translate(
         if remote is not None:
             translator = connect_translator(remote)
         else:
-            translator = load_translator(str(place), changes, translates=False, warns=True)
+            translator = load_translator(str(path), changes, translates=False, warns=True)
     lines.check_beam(translator.description)
     check_fields(translator.fields, files.fields)
     if files.live and files.from_stdin and sys.stdin.isatty():
@@ -165,14 +165,14 @@ def translate(
 
 def _with_named_files(sources: dict[str, Any], fields: list[str]) -> dict[str, Any]:
     """Add the files of `--field NAME=FILE`, which may be repeated for images."""
-    for given in fields:
-        name, _, path = given.partition("=")
+    for option in fields:
+        name, _, path = option.partition("=")
         field = field_named(name)
         if not path or field is None:
             known = ", ".join(dict.fromkeys(name for kind in kinds() for name in kind.names))
             raise ValueError(
                 f"Expected --field NAME=FILE, with one of the names {known}. Received: --field "
-                f"{given}."
+                f"{option}."
             )
         if field.binary:
             sources[name] = [*(sources.get(name) or []), Path(path)]
@@ -184,10 +184,10 @@ def _with_named_files(sources: dict[str, Any], fields: list[str]) -> dict[str, A
 
 
 def _server_model(
-    place: str | None, url: str | None, name: str | None, version: int | None, timeout: float | None
+    path: str | None, url: str | None, name: str | None, version: int | None, timeout: float | None
 ) -> ServerModel | None:
-    """Return the model on a server, or None if the model is at a local place."""
-    if (place is None) == (url is None):
+    """Return the model on a server, or None if the model is local."""
+    if (path is None) == (url is None):
         raise ValueError("Expected either MODEL or --server URL.")
     if url is None:
         if any(option is not None for option in (name, version, timeout)):
@@ -242,10 +242,10 @@ class _Lines(NamedTuple):
         texts = request["text"]
         options["contexts"] = request.get("context")
         if self.n_best is not None:
-            found = translator.n_best(texts, **options)
+            translations = translator.n_best(texts, **options)
             return (
                 f"{index} ||| {translation} ||| {score:.6f}"
-                for index, ranked in enumerate(found, start=done)
+                for index, ranked in enumerate(translations, start=done)
                 for translation, score in ranked[: self.n_best]
             )
         best = translator.best_as_a_whole(texts, **options)

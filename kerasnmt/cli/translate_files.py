@@ -74,8 +74,8 @@ def translate_files(
         os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
     with extras():
         import apache_beam as beam
-    from kerasnmt.serving.beam import TranslateFiles
-    from kerasnmt.serving.beam.translate_files import BROKEN, write_broken
+    from kerasnmt.serving.bulk import TranslateFiles
+    from kerasnmt.serving.bulk.translate_files import BROKEN, write_broken
 
     options = _beam_options([*(_LOCAL if is_local else ()), *context.args])
     files = TranslateFiles(

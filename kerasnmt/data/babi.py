@@ -52,7 +52,7 @@ def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
     """
     questions: list[StoryQuestion] = []
     story: list[str] = []
-    places: dict[int, int] = {}  # indices of the story's sentences, by ID
+    index: dict[int, int] = {}  # index of each sentence in the story, by ID
     last = 0
     for number, line in enumerate(checked_lines(path), start=1):
         where = f"path={str(path)!r}, line {number}."
@@ -66,27 +66,27 @@ def read_babi(path: str | os.PathLike) -> list[StoryQuestion]:
             )
         line_id = int(written)
         if line_id == 1:
-            story, places = [], {}
+            story, index = [], {}
         elif line_id != last + 1:
             raise ValueError(
                 f"Expected the ID {last + 1}, or 1 for a new story. Received: {line_id}, {where}"
             )
         last = line_id
         if len(columns) == 1:
-            places[line_id] = len(story)
+            index[line_id] = len(story)
             story.append(text)
             continue
         answer, supporting = columns[1].strip(), columns[2].split()
         if not answer:
             raise ValueError(f"Expected an answer after the question. Received: none, {where}")
         for one in supporting:
-            if not _is_id(one) or int(one) not in places:
+            if not _is_id(one) or int(one) not in index:
                 raise ValueError(
                     "Expected supporting IDs of sentences of the story before the question. "
                     f"Received: {one!r}, {where}"
                 )
         questions.append(
-            StoryQuestion(tuple(story), text, answer, tuple(places[int(one)] for one in supporting))
+            StoryQuestion(tuple(story), text, answer, tuple(index[int(one)] for one in supporting))
         )
     if not questions:
         raise ValueError(

@@ -386,9 +386,9 @@ def as_pairs(
 
 def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
     """Return a dataset of the pairs of a function, and check the first pair immediately."""
-    made = make_rows()
-    if not isinstance(made, Iterable) or next(map(_pair, made), None) is None:
-        raise ValueError(f"{_EXPECTED_PAIRS} Received: a function that returns {made!r:.200}.")
+    pairs = make_rows()
+    if not isinstance(pairs, Iterable) or next(map(_pair, pairs), None) is None:
+        raise ValueError(f"{_EXPECTED_PAIRS} Received: a function that returns {pairs!r:.200}.")
     text = tf.TensorSpec([], tf.string)
     return tf.data.Dataset.from_generator(
         lambda: map(_pair, make_rows()), output_signature=(text, text)

@@ -20,11 +20,11 @@ def fill(options: BatchOptions, batch: dict[str, tf.Tensor]) -> dict[str, tf.Ten
     # The narrowest batch of a width is one position wider than the previous width.
     narrowest = [widths[0], *(width + 1 for width in widths[:-1])]
     most = [options.batch_size or max(options.tokens_per_batch // w, 1) for w in narrowest]
-    places = {name: tf.searchsorted(widths, tf.shape(tensor)[1:]) for name, tensor in batch.items()}
-    rows = tf.gather(most, tf.reduce_max(tf.concat([*places.values()], 0)))
+    index = {name: tf.searchsorted(widths, tf.shape(tensor)[1:]) for name, tensor in batch.items()}
+    rows = tf.gather(most, tf.reduce_max(tf.concat([*index.values()], 0)))
     filled = {}
     for name, tensor in batch.items():
-        shape = tf.concat([[rows], tf.gather(widths, places[name])], 0)
+        shape = tf.concat([[rows], tf.gather(widths, index[name])], 0)
         missing = shape - tf.shape(tensor)
         filled[name] = tf.pad(tensor, tf.stack([tf.zeros_like(missing), missing], axis=1))
     return filled

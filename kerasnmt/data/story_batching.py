@@ -63,7 +63,7 @@ def story_batches(
     for name, value in (("batch_size", batch_size), ("max_sentences", max_sentences)):
         if value is not None:
             check_size(name, value)
-    stories, asked, answers = _columns(questions)
+    stories, question_texts, answers = _columns(questions)
     targets = (target_tokenizer or source_tokenizer).tokenize(answers)
     for answer, length in zip(answers, targets.row_lengths().numpy(), strict=True):
         if length != 1:
@@ -77,7 +77,7 @@ def story_batches(
         [len(story) for story in stories],
     )
     stories_ids = story_ids(source_tokenizer, sentences, max_sentences)
-    questions_ids = source_tokenizer.tokenize(source_tokenizer.normalize_source(asked))
+    questions_ids = source_tokenizer.tokenize(source_tokenizer.normalize_source(question_texts))
 
     def batch(rows: tf.Tensor) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
         inputs = {
@@ -86,7 +86,7 @@ def story_batches(
         }
         return inputs, tf.gather(targets, rows), tf.ones_like(rows, tf.float32)
 
-    return batches_of_rows(len(asked), batch, batch_size, shuffle, seed)
+    return batches_of_rows(len(question_texts), batch, batch_size, shuffle, seed)
 
 
 def _columns(questions: Sequence[StoryQuestion]) -> list[list]:

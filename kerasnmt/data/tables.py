@@ -59,17 +59,17 @@ def table_rows(
     if isinstance(columns[0], str):
         _, heading = next(rows)
         names = [name.decode().strip() for name in heading]
-        places = [_place(path, name, names) for name in columns]
+        indices = [_column_index(path, name, names) for name in columns]
     else:
-        places = [int(column) - 1 for column in columns]
-    most, number = max(places), 0
+        indices = [int(column) - 1 for column in columns]
+    most, number = max(indices), 0
     for number, row in rows:
         if len(row) <= most:
             raise ValueError(
                 f"Expected at least {most + 1} columns. Received: path={str(path)!r}, whose line "
                 f"{number} has {_count(row)}: {_shown(row)}."
             )
-        yield tuple(row[place] for place in places)
+        yield tuple(row[index] for index in indices)
     if not number:
         raise ValueError(
             f"Expected rows after the heading. Received: path={str(path)!r}, which has none."
@@ -171,7 +171,7 @@ def _text(text: str) -> bytes:
     return without_surrogates(_BREAKS.sub(" ", text)).encode()
 
 
-def _place(path: str | os.PathLike, name: Column, names: list[str]) -> int:
+def _column_index(path: str | os.PathLike, name: Column, names: list[str]) -> int:
     if names.count(str(name)) != 1:
         raise ValueError(
             f"Expected one column {name!r} in the heading, the first row. Received: "

@@ -33,8 +33,8 @@ def beam_search(
 ) -> tuple[Hypotheses, SearchTree | None]:
     """Keep the `options.beam_size` most probable sequences of each row at each step.
 
-    A sequence that reaches the end token keeps its place and its score; the open sequences use the
-    other places. A row is finished when it has `n_best` ended sequences that no open sequence can
+    A sequence that reaches the end token keeps its slot and its score; the open sequences use the
+    other slots. A row is finished when it has `n_best` ended sequences that no open sequence can
     outrank.
 
     Args:
@@ -85,16 +85,16 @@ class _Beam:
         """Compute the first step, and return the state of the loop after it."""
         log_probabilities, records, states = first_step(self.step, states, memory, start_ids)
         shape = (ops.shape(max_lengths)[0], self.options.beam_size)
-        places = ops.broadcast_to(ops.arange(self.options.beam_size, dtype="int32"), shape)
+        slots = ops.broadcast_to(ops.arange(self.options.beam_size, dtype="int32"), shape)
         scores, ids, parents = _best_extensions(
-            ops.zeros_like(log_probabilities[..., 0]), log_probabilities, places, self.pad_id
+            ops.zeros_like(log_probabilities[..., 0]), log_probabilities, slots, self.pad_id
         )
-        made = self._made(ids, parents, records if self.with_records else {}, scores)
-        # The buffer of parents starts with each place as its own parent: after a row is finished,
-        # its parents are no longer written, and its sequences keep their places.
+        outputs = self._outputs(ids, parents, records if self.with_records else {}, scores)
+        # The buffer of parents starts with each slot as its own parent: after a row is finished,
+        # its parents are no longer written, and its sequences keep their slots.
         length = self.options.max_length
         padding = ops.full_like(ids, self.pad_id)
-        buffers = (*fill((padding, places), length), *allocate(made[2:], length))
+        buffers = (*fill((padding, slots), length), *allocate(outputs[2:], length))
         first = {
             "memory": memory,
             "max_lengths": max_lengths,
@@ -104,7 +104,7 @@ class _Beam:
             "ended": ops.logical_or(ids == self.end_id, max_lengths <= 1),
             "lengths": ops.ones_like(ids),
             "states": reorder(states, parents),
-            "made": write(buffers, made, 0),
+            "buffers": write(buffers, outputs, 0),
         }
         if self.covers:
             first["attended"] = reorder(records["weights"], parents)
@@ -129,17 +129,17 @@ class _Beam:
         """Compute one step."""
         ended = now["ended"]
         log_probabilities, records, states = self.step(now["ids"], now["states"], now["memory"])
-        # The best extension goes to the first open place, the second best to the second, and so on.
+        # The best extension goes to the first open slot, the second best to the second, and so on.
         is_open = ops.cast(ops.logical_not(ended), "int32")
         wanted = ops.cumsum(is_open, axis=1) - is_open
         open_scores = ops.where(ended, IMPOSSIBLE, now["scores"])
         scores, ids, parents = _best_extensions(open_scores, log_probabilities, wanted, self.pad_id)
         scores = ops.where(ended, now["scores"], scores)
         ids = ops.where(ended, self.pad_id, ids)
-        places = ops.arange(self.options.beam_size, dtype="int32")
-        parents = ops.where(ended, places, parents)
+        slots = ops.arange(self.options.beam_size, dtype="int32")
+        parents = ops.where(ended, slots, parents)
         kept = clear(records if self.with_records else {}, ended)
-        made = self._made(ids, parents, kept, scores)
+        outputs = self._outputs(ids, parents, kept, scores)
         over = now["time"] + 1 >= now["max_lengths"]
         following = {
             **now,
@@ -149,7 +149,7 @@ class _Beam:
             "ended": ops.logical_or(ended, ops.logical_or(ids == self.end_id, over)),
             "lengths": now["lengths"] + is_open,
             "states": reorder(states, parents),
-            "made": write(now["made"], made, now["time"]),
+            "buffers": write(now["buffers"], outputs, now["time"]),
         }
         if self.covers:
             attended = now["attended"] + clear(records["weights"], ended)
@@ -160,7 +160,7 @@ class _Beam:
         """Return the sequences with the highest ranks, best first."""
         ranks, best = ops.top_k(self._ranks(last), self.n_best)
         best = ops.cast(best, "int32")
-        ids, records = _trace_back(last["made"], best, last["time"])
+        ids, records = _trace_back(last["buffers"], best, last["time"])
         absent = ranks == IMPOSSIBLE
         lengths = ops.where(absent, 0, reorder(last["lengths"], best))
         written = ops.arange(self.options.max_length, dtype="int32") < lengths[..., None]
@@ -168,10 +168,10 @@ class _Beam:
 
     def tree(self, last: dict[str, Any]) -> SearchTree | None:
         """Return all sequences that were kept, or None without `with_tree`."""
-        ids, parents, _, scores = last["made"]
+        ids, parents, _, scores = last["buffers"]
         return SearchTree(*batch_major((ids, parents, scores))) if self.with_tree else None
 
-    def _made(self, ids: Any, parents: Any, records: Any, scores: Any) -> tuple:
+    def _outputs(self, ids: Any, parents: Any, records: Any, scores: Any) -> tuple:
         """Return the parts of a step that are needed after the loop."""
         return ids, parents, reorder(records, parents), scores if self.with_tree else ()
 
@@ -199,7 +199,7 @@ def _best_extensions(
         wanted: Ranks of the wanted extensions, int32 `[batch, beam_size]`; 0 is the best. A rank
             that does not exist gives an impossible extension.
         pad_id: Token of an impossible extension. With it, an impossible sequence never ends, so it
-            does not keep its place.
+            does not keep its slot.
 
     Returns:
         The scores, ids and parents, `[batch, beam_size]` each.
@@ -209,25 +209,25 @@ def _best_extensions(
     return scores, ops.where(scores <= IMPOSSIBLE / 2, pad_id, ids), parents
 
 
-def _trace_back(made: tuple, places: Any, time: Any) -> tuple[Any, Any]:
+def _trace_back(buffers: tuple, slots: Any, time: Any) -> tuple[Any, Any]:
     """Follow the parents of the wanted sequences from the last step to the first.
 
     Args:
-        made: Ids, parents, records and scores of all steps, `[length, batch, hypotheses, ...]`
+        buffers: Ids, parents, records and scores of all steps, `[length, batch, hypotheses, ...]`
             each.
-        places: Places of the wanted sequences after the last step, int32 `[batch, n_best]`.
+        slots: Slots of the wanted sequences after the last step, int32 `[batch, n_best]`.
         time: Number of computed steps.
 
     Returns:
         The ids and records, `[batch, n_best, length, ...]` each.
     """
-    ids, parents, records, _ = made
+    ids, parents, records, _ = buffers
     length = ids.shape[0]
-    wanted = allocate(reorder(read((ids, records), 0), places), length)
+    wanted = allocate(reorder(read((ids, records), 0), slots), length)
 
-    def follow(time: Any, places: Any, wanted: Any) -> tuple:
-        values = reorder(read((ids, records), time), places)
-        return time - 1, reorder(read(parents, time), places), write(wanted, values, time)
+    def follow(time: Any, slots: Any, wanted: Any) -> tuple:
+        values = reorder(read((ids, records), time), slots)
+        return time - 1, reorder(read(parents, time), slots), write(wanted, values, time)
 
-    *_, wanted = ops.while_loop(lambda time, *_: time >= 0, follow, (time - 1, places, wanted))
+    *_, wanted = ops.while_loop(lambda time, *_: time >= 0, follow, (time - 1, slots, wanted))
     return batch_major(wanted)

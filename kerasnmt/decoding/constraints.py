@@ -49,34 +49,34 @@ def constrained(
     if options.no_repeat_ngram:
         carried["history"] = ops.zeros((batch_size, options.max_length), dtype="int32")
 
-    given = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
+    prefix = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
 
     def constrained_step(ids: Any, states: tuple[Any, dict], memory: tuple[Any, dict]) -> tuple:
-        (states, carried), (memory, given) = states, memory
+        (states, carried), (memory, prefix) = states, memory
         log_probabilities, records, states = step(ids, states, memory)
         vocabulary = ops.arange(ops.shape(log_probabilities)[-1], dtype="int32")
-        found = log_probabilities
+        masked = log_probabilities
         if never_ids:
             never = ops.any(vocabulary == ops.convert_to_tensor(never_ids)[:, None], axis=0)
             # `ops.where` on the log-probabilities gives the same search, but is slower.
-            found = found + IMPOSSIBLE * ops.cast(never, found.dtype)
+            masked = masked + IMPOSSIBLE * ops.cast(never, masked.dtype)
         time: Any = carried.get("time")
         following = {} if time is None else {"time": time + 1}
         if options.min_length > 1:
             early = (time + 1 < options.min_length)[..., None]
-            found = ops.where(ops.logical_and(early, vocabulary == end_id), IMPOSSIBLE, found)
+            masked = ops.where(ops.logical_and(early, vocabulary == end_id), IMPOSSIBLE, masked)
         if options.no_repeat_ngram:
             now = ops.arange(options.max_length, dtype="int32") == time[..., None]
             history = ops.where(now, ids[..., None], carried["history"])
-            found = _without_repetition(found, history, time, options.no_repeat_ngram)
+            masked = _without_repetition(masked, history, time, options.no_repeat_ngram)
             following["history"] = history
-        if given:
-            wanted = _at(given["prefix_ids"], time, pad_id)[..., None]
+        if prefix:
+            wanted = _at(prefix["prefix_ids"], time, pad_id)[..., None]
             other = ops.where(vocabulary == wanted, log_probabilities, IMPOSSIBLE)
-            found = ops.where(wanted == pad_id, found, other)
-        return found, records, (states, following)
+            masked = ops.where(wanted == pad_id, masked, other)
+        return masked, records, (states, following)
 
-    return constrained_step, (states, carried), (memory, given)
+    return constrained_step, (states, carried), (memory, prefix)
 
 
 def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: int) -> Any:
@@ -98,17 +98,17 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
         earlier = history[..., size - 1 - offset : length - offset]
         repeated = ops.logical_and(repeated, earlier == last)
 
-    # Updates without a repetition go to an extra last place, which exists for an empty batch too.
+    # Updates without a repetition go to an extra last index, which exists for an empty batch too.
     shape = ops.shape(log_probabilities)
     flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),))
     rows = ops.reshape(ops.arange(shape[0] * shape[1], dtype="int32"), (-1, shape[1], 1))
     ids = history[..., size - 1 :]
     repeated = ops.logical_and(repeated, ids < shape[2])  # the start token may be outside
     repeated = ops.logical_and(repeated, ids >= 0)  # the padding after an end may be negative
-    places = rows * shape[2] + ids
-    places = ops.reshape(ops.where(repeated, places, shape[0] * shape[1] * shape[2]), (-1, 1))
-    updates = ops.full_like(places[:, 0], IMPOSSIBLE, dtype=flat.dtype)
-    return ops.reshape(ops.scatter_update(flat, places, updates)[:-1], shape)
+    indices = rows * shape[2] + ids
+    indices = ops.reshape(ops.where(repeated, indices, shape[0] * shape[1] * shape[2]), (-1, 1))
+    updates = ops.full_like(indices[:, 0], IMPOSSIBLE, dtype=flat.dtype)
+    return ops.reshape(ops.scatter_update(flat, indices, updates)[:-1], shape)
 
 
 def _at(prefix_ids: Any, time: Any, pad_id: int) -> Any:

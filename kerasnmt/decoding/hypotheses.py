@@ -24,13 +24,13 @@ class Hypotheses(NamedTuple):
 class SearchTree(NamedTuple):
     """All sequences that a beam search kept at each step, including those that it dropped later.
 
-    Place k of step t holds a token. The sequence of this token is the one at place `parents` of
-    step t - 1, extended by the token. A sequence that has ended keeps its place: it is its own
+    Slot k of step t holds a token. The sequence of this token is the one in slot `parents` of
+    step t - 1, extended by the token. A sequence that has ended keeps its slot: it is its own
     parent, and its further tokens are padding.
 
     Attributes:
-        ids: Token of each place, int32 `[batch, beam_size, max_length]`, 0 for an empty place.
-        parents: Place of the parent in the step before, int32 `[batch, beam_size, max_length]`;
+        ids: Token of each slot, int32 `[batch, beam_size, max_length]`, 0 for an empty slot.
+        parents: Slot of the parent in the step before, int32 `[batch, beam_size, max_length]`;
             in the first step, 0.
         log_probabilities: Log-probability of the sequence up to the token, float32
             `[batch, beam_size, max_length]`.

@@ -68,7 +68,7 @@ def follow_paths(
         "ended": ops.logical_or(ids == end_id, max_lengths <= 1),
         "lengths": ops.ones_like(ids),
         "states": states,
-        "made": write(allocate((ids, records), options.max_length), (ids, records), 0),
+        "buffers": write(allocate((ids, records), options.max_length), (ids, records), 0),
     }
 
     def unfinished(now: dict) -> Any:
@@ -78,7 +78,7 @@ def follow_paths(
         log_probabilities, records, states = step(now["ids"], now["states"], now["memory"])
         ids, gains = choose(log_probabilities, now["time"], now["numbers"])
         ended = now["ended"]
-        made = (ids, clear(records if with_records else {}, ended))
+        outputs = (ids, clear(records if with_records else {}, ended))
         over = now["time"] + 1 >= now["max_lengths"]
         return {
             **now,
@@ -88,11 +88,11 @@ def follow_paths(
             "ended": ops.logical_or(ended, ops.logical_or(ids == end_id, over)),
             "lengths": now["lengths"] + ops.cast(ops.logical_not(ended), "int32"),
             "states": states,
-            "made": write(now["made"], made, now["time"]),
+            "buffers": write(now["buffers"], outputs, now["time"]),
         }
 
     last = row_loop(unfinished, advance, first)
-    sequences, records = batch_major(last["made"])
+    sequences, records = batch_major(last["buffers"])
     absent = last["scores"] <= IMPOSSIBLE / 2
     lengths = ops.where(absent, 0, last["lengths"])
     kept = ops.arange(options.max_length, dtype="int32") < lengths[..., None]

@@ -1,4 +1,4 @@
-"""Random numbers that depend on the content of a row, not on its place in a batch."""
+"""Random numbers that depend on the content of a row, not on its position in a batch."""
 
 import math
 from typing import Any

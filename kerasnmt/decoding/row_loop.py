@@ -27,7 +27,7 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
     Args:
         unfinished: Function `unfinished(now) -> boolean [rows]`.
         advance: Function `advance(now) -> now`, which computes one step.
-        first: Dict of structures: `time`, an int32 scalar; `made`, `[length, rows, ...]`; all
+        first: Dict of structures: `time`, an int32 scalar; `buffers`, `[length, rows, ...]`; all
             others, including `ids`, `states` and `memory`, `[rows, ...]`. Caches in the states
             contain `time` steps.
 
@@ -43,7 +43,7 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
 
     if first["ids"].shape[0] is not None:
         (last,) = ops.while_loop(go_on, lambda now: (advance(now),), (first,))
-        return _found(last)
+        return _results(last)
 
     largest = _room_of(first["states"])
 
@@ -64,18 +64,18 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
         (now,) = ops.while_loop(most_go_on, lambda now: (advance(now),), (now,))
         return {**now, "states": _resized(now["states"], largest)}
 
-    def stage(now: dict, found: dict, rows: Any) -> tuple[dict, dict, Any]:
+    def stage(now: dict, results: dict, rows: Any) -> tuple[dict, dict, Any]:
         now = advance_most(now)
-        found = _put(found, rows, _found(now))
+        results = _write_rows(results, rows, _results(now))
         (left,) = ops.nonzero(unfinished(now))
         left = ops.cast(left, "int32")
-        return _take(now, left), found, ops.take(rows, left, axis=0)
+        return _take(now, left), results, ops.take(rows, left, axis=0)
 
     rows = ops.arange(ops.shape(first["ids"])[0], dtype="int32")
-    _, found, _ = ops.while_loop(
-        lambda now, found, rows: ops.shape(rows)[0] > 0, stage, (first, _found(first), rows)
+    _, results, _ = ops.while_loop(
+        lambda now, results, rows: ops.shape(rows)[0] > 0, stage, (first, _results(first), rows)
     )
-    return found
+    return results
 
 
 def _room_of(states: Any) -> Any:
@@ -111,7 +111,7 @@ def _resized(states: Any, room: Any) -> Any:
     return tree.traverse(lambda p: p.resized(room) if isinstance(p, TimeCache) else None, states)
 
 
-def _found(now: dict) -> dict:
+def _results(now: dict) -> dict:
     return {name: value for name, value in now.items() if name not in _NEEDED_BY_STEPS}
 
 
@@ -119,25 +119,25 @@ def _take(now: dict, rows: Any) -> dict:
     """Keep only the rows with these indices, int32 `[rows]`."""
 
     def take(name: str, values: Any) -> Any:
-        axis = 1 if name == "made" else 0
+        axis = 1 if name == "buffers" else 0
         return tree.map_structure(lambda value: ops.take(value, rows, axis=axis), values)
 
     return {name: v if name == "time" else take(name, v) for name, v in now.items()}
 
 
-def _put(found: dict, rows: Any, now: dict) -> dict:
-    """Write the results of some rows, at least one, to their places among all rows."""
-    same = rows == ops.arange(ops.shape(found["ids"])[0], dtype="int32")[:, None]
-    here, places = ops.any(same, axis=1), ops.argmax(ops.cast(same, "int32"), axis=1)
+def _write_rows(results: dict, rows: Any, now: dict) -> dict:
+    """Write the results of some rows, at least one, to their indices among all rows."""
+    same = rows == ops.arange(ops.shape(results["ids"])[0], dtype="int32")[:, None]
+    here, indices = ops.any(same, axis=1), ops.argmax(ops.cast(same, "int32"), axis=1)
 
-    def put(old: Any, new: Any, axis: int) -> Any:
+    def write(old: Any, new: Any, axis: int) -> Any:
         shape = [1] * len(old.shape)
         shape[axis] = -1
-        return ops.where(ops.reshape(here, shape), ops.take(new, places, axis=axis), old)
+        return ops.where(ops.reshape(here, shape), ops.take(new, indices, axis=axis), old)
 
-    def put_all(name: str, old: Any, new: Any) -> Any:
-        axis = 1 if name == "made" else 0
-        return tree.map_structure(lambda one, other: put(one, other, axis), old, new)
+    def write_all(name: str, old: Any, new: Any) -> Any:
+        axis = 1 if name == "buffers" else 0
+        return tree.map_structure(lambda one, other: write(one, other, axis), old, new)
 
-    merged = {n: put_all(n, old, now[n]) for n, old in found.items() if n != "time"}
+    merged = {n: write_all(n, old, now[n]) for n, old in results.items() if n != "time"}
     return {**merged, "time": now["time"]}

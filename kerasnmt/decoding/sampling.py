@@ -70,18 +70,18 @@ def sample(
         kept = ops.where(before < options.top_p, probabilities, 0.0)
         total = ops.cumsum(kept, axis=-1)
         number = ops.take(numbers, time, axis=2)[..., None] * total[..., -1:]
-        place = ops.sum(ops.cast(total <= number, "int32"), axis=-1)
+        index = ops.sum(ops.cast(total <= number, "int32"), axis=-1)
         # If rounding made a number as large as the total, take the last remaining token.
         last = ops.sum(ops.cast(kept > 0, "int32"), axis=-1) - 1
-        place = ops.minimum(place, last)[..., None]
-        shape = (*ops.shape(place)[:2], ops.shape(best)[-1])  # the first step has one hypothesis
+        index = ops.minimum(index, last)[..., None]
+        shape = (*ops.shape(index)[:2], ops.shape(best)[-1])  # the first step has one hypothesis
 
-        def at_place(values: Any) -> Any:
-            return ops.take_along_axis(ops.broadcast_to(values, shape), place, axis=-1)[..., 0]
+        def at_index(values: Any) -> Any:
+            return ops.take_along_axis(ops.broadcast_to(values, shape), index, axis=-1)[..., 0]
 
-        return ops.cast(at_place(ids), "int32"), at_place(best)
+        return ops.cast(at_index(ids), "int32"), at_index(best)
 
-    found = follow_paths(
+    ids, scores, records = follow_paths(
         step,
         states,
         memory,
@@ -93,7 +93,6 @@ def sample(
         pad_id=pad_id,
         **arguments,
     )
-    ids, scores, records = found
     equal = ops.all(ids[:, :, None] == ids[:, None, :], axis=-1)
     order = ops.arange(options.samples, dtype="int32")
     drawn_before = ops.any(ops.logical_and(equal, order[:, None] > order), axis=-1)

@@ -103,7 +103,7 @@ def search(
         return sample(step, states, memory, start_ids, options, **arguments)
     if options.beam_size == 1 and not options.coverage_penalty and not with_tree:
         return greedy_search(step, states, memory, start_ids, options, **arguments)
-    found, tree = beam_search(
+    hypotheses, tree = beam_search(
         step,
         states,
         memory,
@@ -114,4 +114,4 @@ def search(
         with_tree=with_tree,
         **arguments,
     )
-    return found if tree is None else (found, tree)
+    return hypotheses if tree is None else (hypotheses, tree)

@@ -75,13 +75,13 @@ class Kind:
         """Return what to type on the command line, used in error messages."""
         return " and ".join(field.option for field in self.fields)
 
-    def takes(self, given: Sequence[str]) -> bool:
+    def takes(self, names: Sequence[str]) -> bool:
         """Return whether the fields given on the command line are those of this kind.
 
         The lead can come from standard input.
         """
         from_stdin = {field.name for field in self.fields if field.from_stdin} & {self.lead}
-        return {*self.names} - from_stdin <= {*given} <= {*self.names}
+        return {*self.names} - from_stdin <= {*names} <= {*self.names}
 
 
 def code(value: Any) -> str:

@@ -104,7 +104,7 @@ def _freeze(layer: Any, paths: list[str]) -> None:
         )
     # `trainable` also sets the layers inside, so a layer comes before those inside it.
     sizes = {path: len(list(layers_within(one))) for path, one in inside}
-    for path, one in sorted(inside, key=lambda found: -sizes[found[0]]):
+    for path, one in sorted(inside, key=lambda item: -sizes[item[0]]):
         one.trainable = path not in paths
 
 

@@ -26,8 +26,8 @@ def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
     symbolic = isinstance(tensor, keras.KerasTensor)
     if symbolic or len(tensor.shape) == 2 or tensor.shape[-1] == 0:
         return function(tensor)
-    made = function(ops.reshape(tensor, (-1, tensor.shape[-1])))
+    outputs = function(ops.reshape(tensor, (-1, tensor.shape[-1])))
     leading = tensor.shape[:-1]
     if list(leading).count(None) > 1:
         leading = ops.shape(tensor)[:-1]
-    return ops.reshape(made, (*(-1 if n is None else n for n in leading), *made.shape[1:]))
+    return ops.reshape(outputs, (*(-1 if n is None else n for n in leading), *outputs.shape[1:]))

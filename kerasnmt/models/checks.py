@@ -99,16 +99,16 @@ def check_takes_logits(loss: Any) -> None:
         for one in loss.values() if isinstance(loss, Mapping) else loss:
             check_takes_logits(one)
         return
-    found = keras.losses.get(loss) if isinstance(loss, str) else loss
-    if isinstance(found, keras.losses.Loss):
-        takes_logits = getattr(found, "from_logits", True)
-    elif inspect.isroutine(found) or isinstance(found, functools.partial):
-        parameter = inspect.signature(found).parameters.get("from_logits")
+    function = keras.losses.get(loss) if isinstance(loss, str) else loss
+    if isinstance(function, keras.losses.Loss):
+        takes_logits = getattr(function, "from_logits", True)
+    elif inspect.isroutine(function) or isinstance(function, functools.partial):
+        parameter = inspect.signature(function).parameters.get("from_logits")
         takes_logits = parameter is None or bool(parameter.default)
     else:
         return
     if not takes_logits:
-        name = getattr(found, "name", None) or getattr(found, "__name__", repr(found))
+        name = getattr(function, "name", None) or getattr(function, "__name__", repr(function))
         raise ValueError(
             "Expected a loss that takes logits, because the model returns logits. "
             f"Received: loss={name} with from_logits=False. Omit loss to use the model's own loss, "

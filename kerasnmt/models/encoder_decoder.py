@@ -423,10 +423,10 @@ class EncoderDecoder(SearchModel):
         Keras weights the losses of batches by their numbers of rows, so the mean would depend on
         the batching. With a `loss` of `compile`, it does.
         """
-        found = super().metrics
+        metrics = super().metrics
         if not self.compiled or not self._has_own_loss:
-            return [metric for metric in found if metric is not self.word_loss]
-        return [self.word_loss, *(metric for metric in found if metric.name != "loss")]
+            return [metric for metric in metrics if metric is not self.word_loss]
+        return [self.word_loss, *(metric for metric in metrics if metric.name != "loss")]
 
     def fit(
         self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
@@ -476,11 +476,11 @@ class EncoderDecoder(SearchModel):
         names = [*self.encoder.reads, *further]
         is_dict = isinstance(inputs, Mapping)
         if not is_dict or any(name not in inputs for name in names):
-            given = sorted(inputs) if is_dict else f"a {type(inputs).__name__}"
+            received = sorted(inputs) if is_dict else f"a {type(inputs).__name__}"
             if isinstance(inputs, list | tuple) and not inputs:
-                given = f"{inputs}, which is empty"
+                received = f"{inputs}, which is empty"
             raise ValueError(
-                f"Expected a dict with {', '.join(names)} as inputs. Received: {given}. "
+                f"Expected a dict with {', '.join(names)} as inputs. Received: {received}. "
                 f"kerasnmt.data.{self.makes_batches} makes batches of such inputs."
             )
 
@@ -547,7 +547,7 @@ class EncoderDecoder(SearchModel):
         if expand_nested:
             rows = [
                 (path, type(layer).__name__, f"{layer.count_params():,}")
-                for path, layer in sorted(layers_within(self), key=lambda found: found[0])
+                for path, layer in sorted(layers_within(self), key=lambda item: item[0])
                 if layer.weights
             ]
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -86,11 +86,11 @@ class Ensemble(TranslationModel):
             their new states.
         """
         steps = [
-            model.step(ids, *given)
-            for model, *given in zip(self.models, states, memory, strict=True)
+            model.step(ids, *arguments)
+            for model, *arguments in zip(self.models, states, memory, strict=True)
         ]
         log_probabilities, records, new_states = zip(*steps, strict=True)
-        sizes = [found.shape[-1] for found in log_probabilities]
+        sizes = [values.shape[-1] for values in log_probabilities]
         if len(set(sizes)) > 1:
             raise ValueError(
                 f"Expected models with the same target vocabulary. Received: sizes {sizes}."

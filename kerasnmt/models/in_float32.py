@@ -32,9 +32,9 @@ def in_float32(model: keras.Model) -> keras.Model:
         part.pop("compile_config", None)
     for policy in others:
         policy["config"] = {"name": "float32"}
-    made = keras.saving.deserialize_keras_object(config)
-    made.set_weights(model.get_weights())
-    return made
+    copied = keras.saving.deserialize_keras_object(config)
+    copied.set_weights(model.get_weights())
+    return copied
 
 
 def parts_of_config(config: Any) -> Iterator[dict]:

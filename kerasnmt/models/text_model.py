@@ -175,11 +175,11 @@ class _Translators:
     """
 
     def __init__(self) -> None:
-        self._made: dict[str, Any] = {}
+        self._translators: dict[str, Any] = {}
 
     def get(self, model: keras.Model, options: dict[str, Any]) -> Any:
         """Return the translator with these options."""
         key = repr(sorted(options.items()))
-        if key not in self._made:
-            self._made[key] = hooks.translator_of(model, **options)
-        return self._made[key]
+        if key not in self._translators:
+            self._translators[key] = hooks.translator_of(model, **options)
+        return self._translators[key]

@@ -31,18 +31,18 @@ def get_preset(preset: str | os.PathLike) -> Preset:
         ValueError: If there is no such preset, the folder is not a preset, or the preset cannot be
             downloaded. The error suggests the nearest name.
     """
-    place = os.fspath(preset)
-    if "://" in place:
-        return _from_hub(place)
-    folder = preset_folder(place)
+    preset = os.fspath(preset)
+    if "://" in preset:
+        return _from_hub(preset)
+    folder = preset_folder(preset)
     if folder is not None:
         return Preset(folder)
-    if os.path.exists(place) or os.sep in place or not shipped_presets():
+    if os.path.exists(preset) or os.sep in preset or not shipped_presets():
         raise ValueError(
             "Expected the folder of a preset, with a config.json and a metadata.json. Received: "
-            f"{place}, which is not a preset. `kerasnmt presets` lists the names of presets."
+            f"{preset}, which is not a preset. `kerasnmt presets` lists the names of presets."
         )
-    raise ValueError(unknown_name_message(place, shipped_presets(), "preset"))
+    raise ValueError(unknown_name_message(preset, shipped_presets(), "preset"))
 
 
 def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> keras.Model:

@@ -18,15 +18,15 @@ def is_preset_folder(folder: str | os.PathLike) -> bool:
     return all(Path(folder, name).is_file() for name in (CONFIG, METADATA))
 
 
-def preset_folder(place: str | os.PathLike) -> Path | None:
+def preset_folder(preset: str | os.PathLike) -> Path | None:
     """Return the folder of a preset.
 
     A folder without the files of a preset does not hide a preset with the same name.
 
     Args:
-        place: Folder, or name of a preset of the library.
+        preset: Folder, or name of a preset of the library.
 
     Returns:
         The folder, or None if there is no preset.
     """
-    return Path(place) if is_preset_folder(place) else shipped_presets().get(os.fspath(place))
+    return Path(preset) if is_preset_folder(preset) else shipped_presets().get(os.fspath(preset))

@@ -183,7 +183,7 @@ class Preset:
         try:
             metadata = json.loads(self._read(METADATA))
             newer = type(metadata["format"]) is int and metadata["format"] > FORMAT
-            known = newer or (metadata["format"] == FORMAT and _is_whole(metadata))
+            known = newer or (metadata["format"] == FORMAT and _is_complete(metadata))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             newer = known = False
         if newer:
@@ -314,9 +314,9 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
                 f"about.languages={about['languages']!r}"
             )
     for example in about.get("examples", []):
-        whole = isinstance(example, dict) and example.keys() == {"input", "output"}
+        complete = isinstance(example, dict) and example.keys() == {"input", "output"}
         if not (
-            whole and isinstance(example["input"], dict) and isinstance(example["output"], str)
+            complete and isinstance(example["input"], dict) and isinstance(example["output"], str)
         ):
             raise ValueError(
                 "Expected about.examples to contain dicts with an input, a dict such as {'text': "
@@ -338,7 +338,7 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
         ) from error
 
 
-def _is_whole(metadata: dict[str, Any]) -> bool:
+def _is_complete(metadata: dict[str, Any]) -> bool:
     """Return whether metadata has all keys of this format. A later version may add others."""
     about = metadata["about"]
     return (

@@ -31,9 +31,9 @@ def write_weights(model: keras.Model, path: Path, kind: str) -> None:
         ValueError: If a weight is not finite, or is too large for float16.
     """
     with tempfile.TemporaryDirectory() as folder:
-        whole = Path(folder, path.name)
-        model.save_weights(whole)
-        with h5py.File(whole) as file, h5py.File(path, "w") as stored:
+        keras_file = Path(folder, path.name)
+        model.save_weights(keras_file)
+        with h5py.File(keras_file) as file, h5py.File(path, "w") as stored:
             _copy(file, stored, FORMATS[kind])
 
 
@@ -47,10 +47,10 @@ def read_weights(model: keras.Model, path: Path, kind: str) -> None:
         model.load_weights(path)
         return
     with tempfile.TemporaryDirectory() as folder:
-        whole = Path(folder, path.name)
-        with h5py.File(path) as stored, h5py.File(whole, "w") as file:
+        keras_file = Path(folder, path.name)
+        with h5py.File(path) as stored, h5py.File(keras_file, "w") as file:
             _copy(stored, file, _from_int8)
-        model.load_weights(whole)
+        model.load_weights(keras_file)
 
 
 def _copy(source: h5py.Group, target: h5py.Group, write: _Write) -> None:
@@ -115,8 +115,8 @@ def _stored(group: h5py.Group, name: str) -> h5py.Group | h5py.Dataset:
     """
     item = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
     if isinstance(item, h5py.Dataset):
-        whole = item.id.get_storage_size() >= item.size * item.dtype.itemsize
-        if item.external or item.is_virtual or not whole:
+        complete = item.id.get_storage_size() >= item.size * item.dtype.itemsize
+        if item.external or item.is_virtual or not complete:
             item = None
     if not isinstance(item, h5py.Group | h5py.Dataset):
         raise ValueError(

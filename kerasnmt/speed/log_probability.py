@@ -50,7 +50,7 @@ def projected_log_probability(features: Any, kernel: Any, bias: Any, ids: Any) -
     """
     dtype = features.dtype
     vocabulary = kernel.shape[-1]
-    places = ops.stack([ops.arange(ops.shape(ids)[0], dtype=ids.dtype), ids], axis=-1)
+    indices = ops.stack([ops.arange(ops.shape(ids)[0], dtype=ids.dtype), ids], axis=-1)
 
     def single(tensor: Any) -> Any:
         return ops.cast(tensor, "float32")
@@ -75,7 +75,7 @@ def projected_log_probability(features: Any, kernel: Any, bias: Any, ids: Any) -
             of_chosen, of_mean = upstream[:, 0], upstream[:, 1]
             factor = -(of_chosen + of_mean)
             kept = ops.cast(ops.divide_no_nan(of_chosen, factor), "float32")
-            dense = ops.scatter_update(probabilities, places, kept, reduction="add")
+            dense = ops.scatter_update(probabilities, indices, kept, reduction="add")
             dense = ops.cast(dense, dtype)
             wide = single(features)
             scaled = ops.cast(wide * factor[:, None], dtype)
@@ -90,5 +90,5 @@ def projected_log_probability(features: Any, kernel: Any, bias: Any, ids: Any) -
 
         return ops.stack([log_probability, log_probability + mean - chosen], axis=-1), gradient
 
-    made = both(features, kernel, bias)
-    return made[:, 0], made[:, 1]
+    outputs = both(features, kernel, bias)
+    return outputs[:, 0], outputs[:, 1]

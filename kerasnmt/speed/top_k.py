@@ -11,21 +11,21 @@ _FEW = 10_000
 
 
 def top_k(values: Any, k: int) -> tuple[Any, Any]:
-    """Return the k greatest values of each row and their places.
+    """Return the k greatest values of each row and their indices.
 
     Args:
         values: Floats `[..., length]`; the length may be unknown when the graph is traced.
         k: Number of values to return.
 
     Returns:
-        The values and their int32 places, `[..., k]` each, greatest first. Equal values keep their
-        order. If a row has fewer values, -inf follows, with places beyond the end of the row.
+        The values and their int32 indices, `[..., k]` each, greatest first. Equal values keep their
+        order. If a row has fewer values, -inf follows, with indices beyond the end of the row.
     """
     *leading, length = ops.shape(values)
     rows = ops.reshape(values, (-1, 1, length))
     ranks = ops.broadcast_to(ops.arange(k, dtype="int32"), (ops.shape(rows)[0], k))
-    greatest, _, places = top_sums(ops.zeros_like(rows[..., 0]), rows, ranks)
-    return ops.reshape(greatest, (*leading, k)), ops.reshape(places, (*leading, k))
+    greatest, _, indices = top_sums(ops.zeros_like(rows[..., 0]), rows, ranks)
+    return ops.reshape(greatest, (*leading, k)), ops.reshape(indices, (*leading, k))
 
 
 def plain_top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
@@ -34,8 +34,8 @@ def plain_top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     gains = _padded(gains, k if length is None else max(0, k - length))
     length = ops.shape(gains)[-1]
     sums = ops.reshape(gains + ops.expand_dims(scores, -1), (-1, hypotheses * length))
-    sums, places = (pick(found, ranks) for found in _top(sums, k))
-    return sums, places // length, places % length
+    sums, indices = (pick(values, ranks) for values in _top(sums, k))
+    return sums, indices // length, indices % length
 
 
 def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
@@ -53,8 +53,8 @@ def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
             row. The first of equal sums ranks higher.
 
     Returns:
-        The sums, and the hypotheses and places of their gains, int32, `[batch, k]` each. If a row
-        has fewer sums, the sum is -inf, with a place beyond the end of the gains.
+        The sums, and the hypotheses and indices of their gains, int32, `[batch, k]` each. If a row
+        has fewer sums, the sum is -inf, with an index beyond the end of the gains.
     """
     batch, hypotheses, length = ops.shape(gains)
     k = ranks.shape[1]
@@ -76,35 +76,35 @@ def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     first = ops.expand_dims(ops.arange(batch, dtype="int32"), -1) * (hypotheses * count)
     candidates = ops.take(blocks, first + chosen, axis=0)
     candidates = candidates + ops.expand_dims(pick(scores, chosen // count), -1)
-    found = _top(ops.reshape(candidates, (rows, k * size)), k)
-    sums, places = (pick(values, ranks) for values in found)
+    best = _top(ops.reshape(candidates, (rows, k * size)), k)
+    sums, indices = (pick(values, ranks) for values in best)
     # The blocks of a row follow each other, and so do its hypotheses.
-    places = pick(chosen, places // size) * size + places % size
+    indices = pick(chosen, indices // size) * size + indices % size
     length = count * size
-    return sums, places // length, places % length
+    return sums, indices // length, indices % length
 
 
-def pick(values: Any, places: Any) -> Any:
+def pick(values: Any, indices: Any) -> Any:
     """Take values of each row.
 
     Few values are taken by comparisons, which need fewer ops than a gather.
 
     Args:
         values: Numbers `[batch, n]`, where n is known when the graph is traced.
-        places: Indices below n, int32 `[batch, m]`.
+        indices: Indices below n, int32 `[batch, m]`.
 
     Returns:
         `[batch, m]`.
     """
-    if values.shape[1] * (places.shape[1] or 1) > _FEW:
-        return ops.take_along_axis(values, places, axis=1)
-    here = ops.expand_dims(places, -1) == ops.arange(values.shape[1], dtype=places.dtype)
+    if values.shape[1] * (indices.shape[1] or 1) > _FEW:
+        return ops.take_along_axis(values, indices, axis=1)
+    here = ops.expand_dims(indices, -1) == ops.arange(values.shape[1], dtype=indices.dtype)
     return ops.sum(ops.where(here, ops.expand_dims(values, 1), 0), axis=-1)
 
 
 def _top(values: Any, k: int) -> tuple[Any, Any]:
-    values, places = ops.top_k(values, k)
-    return values, ops.cast(places, "int32")
+    values, indices = ops.top_k(values, k)
+    return values, ops.cast(indices, "int32")
 
 
 def _padded(values: Any, count: Any) -> Any:

@@ -83,55 +83,53 @@ class AnsweringTask(Task):
         return [self.model.source_tokenizer, self.model.target_tokenizer]
 
     @cached_property
-    def served(self) -> dict[str, Steps]:
+    def exported(self) -> dict[str, Steps]:
         """Steps of the signature; see `Task`."""
         run = self.applied(self.model.answer_ids)
         return {"serving_default": Steps(self.fields, self._read, run, self._written)}
 
     @cached_property
-    def unserved(self) -> dict[str, Steps]:
+    def local(self) -> dict[str, Steps]:
         """Step for questions about one request; see the class."""
         return {"inspect": Steps(self.fields, self._read, self._inspect, self._inspected)}
 
     def _read(self, story: tf.Tensor, question: tf.Tensor) -> tuple[dict[str, Any], tf.Tensor]:
         tokenizer = self.model.source_tokenizer
         read = story_ids(tokenizer, tf.strings.split(story, "\n"), self.max_sentences)
-        asked = tokenizer.tokenize(tokenizer.normalize_source(question))
+        question_ids = tokenizer.tokenize(tokenizer.normalize_source(question))
         inputs = {
             "story_ids": padded(read[:, :, : self.max_words]),
-            "question_ids": padded(asked[:, : self.max_words]),
+            "question_ids": padded(question_ids[:, : self.max_words]),
         }
-        return inputs, asked.row_lengths() == 0
+        return inputs, question_ids.row_lengths() == 0
 
-    def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
-        log_probabilities, weights = self.applied(self.model.inspect)(given)
+    def _inspect(self, batch: dict[str, Any]) -> dict[str, Any]:
+        log_probabilities, weights = self.applied(self.model.inspect)(batch)
         words = log_probabilities[:, FIRST_WORD:]
         best, ids = ops.top_k(words, min(CHOICES, words.shape[-1]))
         return {
             "weights": weights,
             "choice_ids": ops.cast(ids, "int32") + FIRST_WORD,
             "choice_log_probabilities": best,
-            "story_ids": given["story_ids"],
+            "story_ids": batch["story_ids"],
         }
 
-    def _inspected(self, found: dict[str, tf.Tensor], empty: tf.Tensor) -> dict[str, tf.Tensor]:
-        ids, choices = found["choice_ids"], found["choice_log_probabilities"]
-        story_ids = found["story_ids"]
+    def _inspected(self, outputs: dict[str, tf.Tensor], empty: tf.Tensor) -> dict[str, tf.Tensor]:
+        ids, choices = outputs["choice_ids"], outputs["choice_log_probabilities"]
+        story_ids = outputs["story_ids"]
         words = tf.reshape(story_ids, [-1, tf.shape(story_ids)[-1]])
         words = self.model.source_tokenizer.tokens(words)
         sentences = tf.strings.strip(tf.strings.reduce_join(words, axis=1, separator=" "))
         return {
             **self._written((ids[:, 0], choices[:, 0]), empty),
-            "weights": found["weights"],
+            "weights": outputs["weights"],
             "sentences": tf.reshape(sentences, tf.shape(story_ids)[:2]),
             "choice_ids": ids,
             "choice_tokens": self.model.target_tokenizer.tokens(ids),
             "choice_log_probabilities": choices,
         }
 
-    def _written(
-        self, found: tuple[tf.Tensor, tf.Tensor], empty: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        ids, score = found
+    def _written(self, best: tuple[tf.Tensor, tf.Tensor], empty: tf.Tensor) -> dict[str, tf.Tensor]:
+        ids, score = best
         answer = self.model.target_tokenizer.detokenize(ids[:, None])
         return {"answer": tf.where(empty, "", answer), "score": tf.where(empty, 0.0, score)}

@@ -73,15 +73,15 @@ class CaptioningTask(SearchTask):
         return [self.tokenizer]
 
     @cached_property
-    def served(self) -> dict[str, Steps]:
+    def exported(self) -> dict[str, Steps]:
         """Steps of each signature; see `Task`."""
         return {
-            "serving_default": Steps(self.fields, self._read, self._found(), self._best),
-            "attention": Steps(self.fields, self._read, self._found(True), self._attended),
+            "serving_default": Steps(self.fields, self._read, self._searcher(), self._best),
+            "attention": Steps(self.fields, self._read, self._searcher(True), self._attended),
         }
 
     @cached_property
-    def unserved(self) -> dict[str, Steps]:
+    def local(self) -> dict[str, Steps]:
         """Steps for questions about one image; see `SearchTask`."""
         return self.questions
 
@@ -89,17 +89,17 @@ class CaptioningTask(SearchTask):
         images, readable = decoded_images(image, *self.model.encoder.image_shape)
         return {"inputs": {"images": images}}, readable
 
-    def _found(self, with_records: bool = False) -> Callable[[dict[str, Any]], Hypotheses]:
+    def _searcher(self, with_records: bool = False) -> Callable[[dict[str, Any]], Hypotheses]:
         search = self.applied(self.model.search)
-        return lambda given: search(
-            given["inputs"], with_records=with_records, **asdict(self.options)
+        return lambda batch: search(
+            batch["inputs"], with_records=with_records, **asdict(self.options)
         )
 
-    def _best(self, found: Hypotheses, readable: tf.Tensor) -> dict[str, tf.Tensor]:
-        caption = self.tokenizer.detokenize(found.ids[:, 0])
+    def _best(self, hypotheses: Hypotheses, readable: tf.Tensor) -> dict[str, tf.Tensor]:
+        caption = self.tokenizer.detokenize(hypotheses.ids[:, 0])
         return {
             "caption": tf.where(readable, caption, ""),
-            "score": tf.where(readable, found.scores[:, 0], 0.0),
+            "score": tf.where(readable, hypotheses.scores[:, 0], 0.0),
         }
 
     def _texts(self, ids: tf.Tensor, readable: tf.Tensor) -> tf.Tensor:
@@ -120,11 +120,11 @@ class CaptioningTask(SearchTask):
     def _is_empty(self, readable: tf.Tensor) -> tf.Tensor:
         return tf.logical_not(readable)
 
-    def _attended(self, found: Hypotheses, readable: tf.Tensor) -> dict[str, tf.Tensor]:
-        ids = tf.where(readable[:, None], found.ids[:, 0], PAD_ID)
+    def _attended(self, hypotheses: Hypotheses, readable: tf.Tensor) -> dict[str, tf.Tensor]:
+        ids = tf.where(readable[:, None], hypotheses.ids[:, 0], PAD_ID)
         length = tf.reduce_max(tf.math.count_nonzero(ids, axis=1))
         ids = ids[:, :length]
-        weights = found.records["weights"][:, 0, :length]
+        weights = hypotheses.records["weights"][:, 0, :length]
         return {
             "target_tokens": self.tokenizer.tokens(ids),
             "weights": tf.where(ids[:, :, None] == PAD_ID, 0.0, weights),

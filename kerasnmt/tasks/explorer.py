@@ -178,8 +178,8 @@ class Explorer:
 
     ```python
     explorer = Explorer(task_of(model, beam_size=5))
-    found = explorer.search({"text": "I love you."})
-    inspection = explorer.inspect({"text": "I love you."}, found.ids[0])
+    result = explorer.search({"text": "I love you."})
+    inspection = explorer.inspect({"text": "I love you."}, result.ids[0])
     ```
 
     Args:
@@ -210,13 +210,13 @@ class Explorer:
         """
         self._check_ids(request, prefix_ids)
         outputs = self._run("explore", [[*prefix_ids]], request)
-        found = _exploration({name: values[0] for name, values in outputs.items()})
-        if any(ids[: len(prefix_ids)] != [*prefix_ids] for ids in found.ids if ids):
+        exploration = _exploration({name: values[0] for name, values in outputs.items()})
+        if any(ids[: len(prefix_ids)] != [*prefix_ids] for ids in exploration.ids if ids):
             raise ValueError(
                 "Expected a prefix that fits into the maximum length of the answer, which depends "
                 f"on the length of this text. Received: {len(prefix_ids)} tokens"
             )
-        return found
+        return exploration
 
     def inspect(self, request: Mapping[str, Any], target_ids: Sequence[int]) -> Inspection:
         """Return what the model thinks of an answer.
@@ -278,21 +278,21 @@ class Explorer:
         prefix = [*prefix_ids]
         *_, tokens = self.inspect(request, [*prefix, END_ID]).choices
         rows = [[*prefix, *token.ids] for token in tokens]
-        found = self._run("explore", rows, request)
-        best = found["ids"][:, 0]
-        ends = [self._end_of_word(row, len(prefix)) for row in found["tokens"][:, 0]]
+        explored = self._run("explore", rows, request)
+        best = explored["ids"][:, 0]
+        ends = [self._end_of_word(row, len(prefix)) for row in explored["tokens"][:, 0]]
         scored = self._run("inspect", best[:, : max(ends)].tolist(), request)
         words: dict[str, WordChoice] = {}
         for row, end in enumerate(ends):
             if not best[row, len(prefix) : end].any():  # no answer is longer than the prefix
                 continue
-            text = "".join(map(decode, found["tokens"][row, 0, len(prefix) : end]))
+            text = "".join(map(decode, explored["tokens"][row, 0, len(prefix) : end]))
             log_probability = float(scored["log_probability"][row, len(prefix) : end].sum())
             choice = WordChoice(
                 best[row, len(prefix) : end].tolist(),
                 text,
                 log_probability,
-                decode(found["texts"][row, 0]),
+                decode(explored["texts"][row, 0]),
             )
             words.setdefault(text, choice)
         return sorted(words.values(), key=lambda one: -one.log_probability)
@@ -326,10 +326,10 @@ class Explorer:
         self, name: str, rows: list[list[int]], request: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
         """Run a function on the request, once for each row of ids."""
-        first_field, *fields = self.task.unserved[name].fields
-        given: dict[str, Any] = {first_field: np.array(rows, "int32")}
-        given |= {key: [request[key]] * len(rows) for key in fields}
-        outputs = self.task.signatures[name](**given)
+        first_field, *fields = self.task.local[name].fields
+        inputs: dict[str, Any] = {first_field: np.array(rows, "int32")}
+        inputs |= {key: [request[key]] * len(rows) for key in fields}
+        outputs = self.task.signatures[name](**inputs)
         return {key: np.asarray(value) for key, value in outputs.items()}
 
     def _inspection(self, ids: list[int], outputs: dict[str, np.ndarray]) -> Inspection:
@@ -398,9 +398,9 @@ def inspect_story(task: AnsweringTask, request: Mapping[str, str]) -> StoryInspe
     Returns:
         The inspection. A question without words has no choices.
     """
-    given = {name: [request[name]] for name in task.fields}
-    found = task.signatures["inspect"](**given)
-    outputs = {name: np.asarray(value)[0] for name, value in found.items()}
+    inputs = {name: [request[name]] for name in task.fields}
+    batch = task.signatures["inspect"](**inputs)
+    outputs = {name: np.asarray(value)[0] for name, value in batch.items()}
     sentences = [decode(sentence) for sentence in outputs["sentences"] if sentence]
     columns = zip(
         outputs["choice_ids"].tolist(),
@@ -409,9 +409,9 @@ def inspect_story(task: AnsweringTask, request: Mapping[str, str]) -> StoryInspe
         strict=True,
     )
     choices = [WordChoice([one], token, score) for one, token, score in columns]
-    asked = outputs["answer"] != b""
+    answered = outputs["answer"] != b""
     return StoryInspection(
-        sentences, outputs["weights"][:, : len(sentences)], choices if asked else []
+        sentences, outputs["weights"][:, : len(sentences)], choices if answered else []
     )
 
 
@@ -430,24 +430,24 @@ def _exploration(outputs: Mapping[str, np.ndarray]) -> Exploration:
     return Exploration(texts, scores, ids, tokens, _tree(outputs, ids))
 
 
-def _tree(outputs: Mapping[str, np.ndarray], found: list[list[int]]) -> list[TreeNode]:
+def _tree(outputs: Mapping[str, np.ndarray], answers: list[list[int]]) -> list[TreeNode]:
     """Return the nodes of a search tree."""
     ids, tokens = outputs["tree_ids"], outputs["tree_tokens"]
     ranks: dict[tuple[int, ...], int] = {}
-    for rank, sequence in enumerate(found):
+    for rank, sequence in enumerate(answers):
         for length in range(1, len(sequence) + 1):
             ranks.setdefault(tuple(sequence[:length]), rank)
     nodes: list[TreeNode] = []
     before: list[tuple[int, tuple[int, ...]]] = [(-1, ())] * len(ids)
     for step in range(ids.shape[1]):
         here = []
-        for place, parent in enumerate(outputs["tree_parents"][:, step]):
+        for slot, parent in enumerate(outputs["tree_parents"][:, step]):
             index, path = before[parent]
-            one = int(ids[place, step])
+            one = int(ids[slot, step])
             if one != PAD_ID:
                 path = (*path, one)
-                log_probability = float(outputs["tree_log_probabilities"][place, step])
-                token = decode(tokens[place, step])
+                log_probability = float(outputs["tree_log_probabilities"][slot, step])
+                token = decode(tokens[slot, step])
                 nodes.append(TreeNode(step, one, token, index, log_probability, ranks.get(path)))
                 index = len(nodes) - 1
             here.append((index, path))

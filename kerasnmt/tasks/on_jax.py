@@ -53,17 +53,17 @@ class StepsOnJax:
         )
         self._run = compiled_by_jax(steps.run, model)
         self._write = tf.function(
-            lambda found, kept: steps.write(found, kept), autograph=False, reduce_retracing=True
+            lambda outputs, kept: steps.write(outputs, kept), autograph=False, reduce_retracing=True
         )
 
     def __call__(self, **fields: Any) -> Mapping[str, Any]:
         """Return a dict of the outputs, for fields that are lists, or tensors."""
         values = [tf.constant(fields[spec.name], spec.dtype) for spec in self._specs]
-        given, kept = self._read(*values)
-        rows = len(tree.flatten(given)[0])  # with sentences as rows, more than there are texts
-        found = self._run(tree.map_structure(_widened, given))
-        found = tree.map_structure(lambda one: tf.constant(np.asarray(one)[:rows]), found)
-        return self._write(found, kept)
+        batch, kept = self._read(*values)
+        rows = len(tree.flatten(batch)[0])  # with sentences as rows, more than there are texts
+        outputs = self._run(tree.map_structure(_widened, batch))
+        outputs = tree.map_structure(lambda one: tf.constant(np.asarray(one)[:rows]), outputs)
+        return self._write(outputs, kept)
 
 
 def _widened(tensor: tf.Tensor) -> np.ndarray:

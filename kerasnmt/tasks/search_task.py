@@ -66,9 +66,9 @@ class SearchTask(Task):
         """Return a dict with the `inputs` of the model, and the source."""
         raise NotImplementedError
 
-    def _ids(self, found: Hypotheses, source: Any) -> tf.Tensor:
+    def _ids(self, hypotheses: Hypotheses, source: Any) -> tf.Tensor:
         """Return the ids to write for hypotheses, int32 `[batch, n_best, length]`."""
-        return found.ids
+        return hypotheses.ids
 
     def _texts(self, ids: tf.Tensor, source: Any) -> tf.Tensor:
         """Return the texts of ids `[batch, n, length]`, string `[batch, n]`."""
@@ -92,47 +92,47 @@ class SearchTask(Task):
         return [[0.0] + [ABSENT_SCORE] * (self.options.hypotheses - 1)]
 
     def _read_prefix_ids(self, prefix_ids: tf.Tensor, *fields: tf.Tensor) -> tuple[dict, Any]:
-        given, source = self._read(*fields)
-        return {**given, "prefix_ids": prefix_ids}, source
+        batch, source = self._read(*fields)
+        return {**batch, "prefix_ids": prefix_ids}, source
 
     def _read_target_ids(self, target_ids: tf.Tensor, *fields: tf.Tensor) -> tuple[dict, Any]:
-        given, source = self._read(*fields)
+        batch, source = self._read(*fields)
         shifted = decoder_inputs(target_ids, self.model.target_tokenizer.vocabulary_size)
-        inputs = {**given["inputs"], "target_ids": shifted}
+        inputs = {**batch["inputs"], "target_ids": shifted}
         return {"inputs": inputs, "targets": target_ids}, (source, target_ids)
 
-    def _explore(self, given: dict[str, Any]) -> tuple[Hypotheses, SearchTree]:
+    def _explore(self, batch: dict[str, Any]) -> tuple[Hypotheses, SearchTree]:
         searches = not self.options.samples
-        found = self.applied(self.model.search)(
-            given["inputs"],
-            prefix_ids=given["prefix_ids"],
+        hypotheses = self.applied(self.model.search)(
+            batch["inputs"],
+            prefix_ids=batch["prefix_ids"],
             n_best=self.options.hypotheses,
             with_records=self.model.has_attention,
             with_tree=searches,
             **asdict(self.options),
         )
         if searches:
-            return found
-        no_ids = ops.full_like(found.ids, PAD_ID)
-        return found, SearchTree(no_ids, no_ids, ops.cast(no_ids, "float32"))
+            return hypotheses
+        no_ids = ops.full_like(hypotheses.ids, PAD_ID)
+        return hypotheses, SearchTree(no_ids, no_ids, ops.cast(no_ids, "float32"))
 
-    def _inspect(self, given: dict[str, Any]) -> dict[str, Any]:
-        inputs, targets = given["inputs"], given["targets"]
+    def _inspect(self, batch: dict[str, Any]) -> dict[str, Any]:
+        inputs, targets = batch["inputs"], batch["targets"]
         log_probabilities, records = self.applied(self.model.inspect)(inputs)
         choices = min(CHOICES, self.model.target_tokenizer.vocabulary_size)
         best, ids = ops.top_k(log_probabilities, choices)
         own = ops.take_along_axis(log_probabilities, targets[..., None], axis=-1)[..., 0]
-        found = {
+        outputs = {
             "log_probability": own,
             "choice_ids": ops.cast(ids, "int32"),
             "choice_log_probabilities": best,
         }
         if self.model.has_heads:
-            found["head_weights"] = self.applied(self.model.attend_by_head)(inputs)
-        return {**found, **records}
+            outputs["head_weights"] = self.applied(self.model.attend_by_head)(inputs)
+        return {**outputs, **records}
 
-    def _explored(self, found: tuple[Hypotheses, SearchTree], source: Any) -> dict[str, tf.Tensor]:
-        hypotheses, tree = found
+    def _explored(self, result: tuple[Hypotheses, SearchTree], source: Any) -> dict[str, tf.Tensor]:
+        hypotheses, tree = result
         empty = self._is_empty(source)[:, None]
         ids, written, tree_ids = (
             tf.where(empty[..., None], PAD_ID, one)
@@ -149,16 +149,16 @@ class SearchTask(Task):
             "tree_log_probabilities": tree.log_probabilities,
         }
 
-    def _inspected(self, found: dict[str, tf.Tensor], pair: Any) -> dict[str, tf.Tensor]:
+    def _inspected(self, outputs: dict[str, tf.Tensor], pair: Any) -> dict[str, tf.Tensor]:
         source, targets = pair
         # On JAX, the weights have padding that the targets do not have.
         length = tf.shape(targets)[1]
-        records = {"weights": found["weights"][:, None, :length]} if "weights" in found else {}
+        records = {"weights": outputs["weights"][:, None, :length]} if "weights" in outputs else {}
         written = self._ids(Hypotheses(targets[:, None], None, records), source)
         return {
-            **found,
+            **outputs,
             **self._source_tokens(source),
             "text": self._texts(written, source)[:, 0],
             "target_tokens": self._tokens(written, source)[:, 0],
-            "choice_tokens": self._tokens(found["choice_ids"], source),
+            "choice_tokens": self._tokens(outputs["choice_ids"], source),
         }

@@ -66,7 +66,7 @@ class SentenceAttention(NamedTuple):
         Returns:
             The attention of each row, without padding.
         """
-        found = []
+        sentences = []
         for row, weights in enumerate(outputs["weights"]):
             source, target = (_tokens(outputs[f"{side}_tokens"][row]) for side in _SIDES)
             attended = cls(source, target, weights[: len(target), : len(source)], kinds=kinds)
@@ -80,8 +80,8 @@ class SentenceAttention(NamedTuple):
                 context = _tokens(outputs["context_tokens"][row])
                 of_context = outputs["context_weights"][row, : len(target), : len(context)]
                 attended = attended._replace(context_tokens=context, context_weights=of_context)
-            found.append(attended)
-        return found
+            sentences.append(attended)
+        return sentences
 
     def __repr__(self) -> str:
         """Return a table of shaded cells; see `kerasnmt.viz.attention_text`."""
@@ -233,10 +233,10 @@ def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], list[int]]:
     """Return the words, and the index of the word to which each token belongs."""
     indices = word_indices(tokens, kind)
     # A single space belongs to the next word or, at the end, to the previous word.
-    for place in reversed(range(len(tokens))):
-        if indices[place] == -1 and not tokens[place].strip("▁ "):
-            following = indices[place + 1] if place + 1 < len(tokens) else -1
-            indices[place] = following if following >= 0 else max(indices[:place], default=-1)
+    for position in reversed(range(len(tokens))):
+        if indices[position] == -1 and not tokens[position].strip("▁ "):
+            following = indices[position + 1] if position + 1 < len(tokens) else -1
+            indices[position] = following if following >= 0 else max(indices[:position], default=-1)
     words: list[str] = []
     of_token, before = [], -1
     for token, index in zip(tokens, indices, strict=True):

@@ -28,8 +28,8 @@ class Steps(NamedTuple):
 
     def __call__(self, *fields: tf.Tensor) -> dict[str, tf.Tensor]:
         """Run all steps in one graph. Keras must run on TensorFlow."""
-        given, kept = self.read(*fields)
-        return self.write(self.run(given), kept)
+        batch, kept = self.read(*fields)
+        return self.write(self.run(batch), kept)
 
     @property
     def signature(self) -> list[tf.TensorSpec]:

@@ -23,8 +23,8 @@ class Task(ServedModel):
     the results into outputs. On TensorFlow, a task is one graph, which is also the graph of an
     export. On JAX, JAX compiles the model, and TensorFlow reads and writes text on the CPU.
 
-    A subclass has the names of its `fields`, its `served` steps, which become the signatures of an
-    export, and its `unserved` steps.
+    A subclass has the names of its `fields`, its `exported` steps, which become the signatures of
+    an export, and its `local` steps, which an export does not contain.
 
     Args:
         model: A model of `kerasnmt.models` with tokenizers.
@@ -51,13 +51,13 @@ class Task(ServedModel):
         self.applied = applied or _on_own_weights(model)
 
     @cached_property
-    def served(self) -> dict[str, Steps]:
-        """Steps of each signature of an export."""
+    def exported(self) -> dict[str, Steps]:
+        """Steps of each signature of an export, by name."""
         raise NotImplementedError
 
     @cached_property
-    def unserved(self) -> dict[str, Steps]:
-        """Steps that an export does not have."""
+    def local(self) -> dict[str, Steps]:
+        """Steps that run only in this process, because an export does not contain them."""
         return {}
 
     @property
@@ -68,7 +68,7 @@ class Task(ServedModel):
     @cached_property
     def signatures(self) -> Mapping[str, Callable[..., Mapping[str, Any]]]:
         """Compiled functions of all steps, by name."""
-        steps = {**self.served, **self.unserved}
+        steps = {**self.exported, **self.local}
         return {name: compiled(name, one, self.model) for name, one in steps.items()}
 
     def function(self, name: str) -> Callable[..., Mapping[str, Any]]:

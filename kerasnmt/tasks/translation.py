@@ -118,30 +118,30 @@ class TranslationTask(SearchTask):
         return [self.codec.source_tokenizer, self.codec.target_tokenizer, self.codec.dictionary]
 
     @cached_property
-    def served(self) -> dict[str, Steps]:
+    def exported(self) -> dict[str, Steps]:
         """Steps of each signature; see `Task`."""
-        hypotheses = self.options.hypotheses
+        search_all = self._searcher(n_best=self.options.hypotheses)
         read, write = (
             (self._read_sentences, self._best_joined)
             if self.split_sentences
             else (self._read, self._best)
         )
         steps = {
-            "serving_default": Steps(self.fields, read, self._found(), write),
-            "n_best": Steps(self.fields, self._read, self._found(n_best=hypotheses), self._ranked),
+            "serving_default": Steps(self.fields, read, self._searcher(), write),
+            "n_best": Steps(self.fields, self._read, search_all, self._ranked),
         }
         if self.model.has_attention:
-            found = self._found(with_records=True)
-            steps["attention"] = Steps(self.fields, self._read, found, self._attended)
+            search = self._searcher(with_records=True)
+            steps["attention"] = Steps(self.fields, self._read, search, self._attended)
         return steps
 
     @cached_property
-    def unserved(self) -> dict[str, Steps]:
+    def local(self) -> dict[str, Steps]:
         """Steps that take one more field; see `Task`."""
         with_prefix = ("prefix", *self.fields)
         with_target = ("target", *self.fields)
         steps = {
-            "forced_prefix": Steps(with_prefix, self._read_prefix, self._found(), self._best),
+            "forced_prefix": Steps(with_prefix, self._read_prefix, self._searcher(), self._best),
             "score": Steps(with_target, self._read_pair, self._scored, self._summed),
             **self.questions,
         }
@@ -199,15 +199,15 @@ class TranslationTask(SearchTask):
         """Read each sentence of the texts as a row. The other fields are repeated."""
         sentences = split_sentences(text)
         others = tuple(tf.gather(other, sentences.value_rowids()) for other in others)
-        given, source = self._read(sentences.flat_values, *others)
-        return given, (source, sentences)
+        batch, source = self._read(sentences.flat_values, *others)
+        return batch, (source, sentences)
 
     def _read_prefix(
         self, prefix: tf.Tensor, *texts: tf.Tensor
     ) -> tuple[dict[str, Any], EncodedSource]:
-        given, source = self._read(*texts)
+        batch, source = self._read(*texts)
         prefix_ids = self.codec.encode_target(prefix, source).to_tensor(PAD_ID)
-        return {**given, "prefix_ids": prefix_ids}, source
+        return {**batch, "prefix_ids": prefix_ids}, source
 
     def _read_pair(
         self, target: tf.Tensor, *texts: tf.Tensor
@@ -218,60 +218,60 @@ class TranslationTask(SearchTask):
         )
         return {"inputs": inputs, "targets": targets}, (source, targets)
 
-    def _found(
+    def _searcher(
         self, *, n_best: int = 1, with_records: bool = False
     ) -> Callable[[dict[str, Any]], Hypotheses]:
         """Return the step that searches."""
         search = self.applied(self.model.search)
 
-        def find(given: dict[str, Any]) -> Hypotheses:
+        def run(batch: dict[str, Any]) -> Hypotheses:
             return search(
-                given["inputs"],
-                prefix_ids=given.get("prefix_ids"),
+                batch["inputs"],
+                prefix_ids=batch.get("prefix_ids"),
                 n_best=n_best,
                 with_records=with_records or self.codec.replaces,
                 **asdict(self.options),
             )
 
-        return find
+        return run
 
-    def _scored(self, given: dict[str, Any]) -> Any:
+    def _scored(self, batch: dict[str, Any]) -> Any:
         """Return the log-probability of each target, float32 `[batch]`."""
         score = self.applied(self.model.token_log_probability)
-        of_tokens = score(given["inputs"], given["targets"])
-        return ops.sum(ops.where(given["targets"] != PAD_ID, of_tokens, 0.0), axis=1)
+        of_tokens = score(batch["inputs"], batch["targets"])
+        return ops.sum(ops.where(batch["targets"] != PAD_ID, of_tokens, 0.0), axis=1)
 
-    def _attend(self, given: dict[str, Any]) -> dict[str, Any]:
-        return self.applied(self.model.attend)(given["inputs"])
+    def _attend(self, batch: dict[str, Any]) -> dict[str, Any]:
+        return self.applied(self.model.attend)(batch["inputs"])
 
-    def _ids(self, found: Hypotheses, source: EncodedSource) -> tf.Tensor:
+    def _ids(self, hypotheses: Hypotheses, source: EncodedSource) -> tf.Tensor:
         """Return the ids, `[batch, n_best, max_length]`, where unknown words are replaced."""
-        if not (self.codec.replaces and found.records):
-            return found.ids
-        return self.codec.replace(found.ids, found.records["weights"], source)
+        if not (self.codec.replaces and hypotheses.records):
+            return hypotheses.ids
+        return self.codec.replace(hypotheses.ids, hypotheses.records["weights"], source)
 
-    def _best(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
-        translation = self.codec.decode(self._ids(found, source)[:, 0], source)
+    def _best(self, hypotheses: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
+        translation = self.codec.decode(self._ids(hypotheses, source)[:, 0], source)
         return {
             "translation": tf.where(source.empty, "", translation),
-            "score": tf.where(source.empty, 0.0, found.scores[:, 0]),
+            "score": tf.where(source.empty, 0.0, hypotheses.scores[:, 0]),
         }
 
     def _best_joined(
-        self, found: Hypotheses, kept: tuple[EncodedSource, tf.RaggedTensor]
+        self, hypotheses: Hypotheses, kept: tuple[EncodedSource, tf.RaggedTensor]
     ) -> dict[str, tf.Tensor]:
         source, sentences = kept
-        best = self._best(found, source)
+        best = self._best(hypotheses, source)
         score = tf.reduce_sum(sentences.with_flat_values(best["score"]), axis=1)
         translations = sentences.with_flat_values(best["translation"])
         return {"translation": join_sentences(translations), "score": score}
 
-    def _ranked(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
-        scores, translations = found.scores, self._texts(self._ids(found, source), source)
+    def _ranked(self, hypotheses: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
+        scores, translations = hypotheses.scores, self._texts(self._ids(hypotheses, source), source)
         # Different tokens can give the same text. Only the best of them stays.
         equal = translations[:, :, None] == translations[:, None, :]
-        places = tf.range(self.options.hypotheses)
-        again = tf.reduce_any(equal & (places[:, None] > places), axis=2)
+        ranks = tf.range(self.options.hypotheses)
+        again = tf.reduce_any(equal & (ranks[:, None] > ranks), axis=2)
         absent = again | (scores <= ABSENT_SCORE / 2)
         order = tf.argsort(tf.cast(absent, tf.int32), axis=1, stable=True)
         translations = tf.gather(tf.where(absent, "", translations), order, batch_dims=1)
@@ -291,11 +291,11 @@ class TranslationTask(SearchTask):
     def _is_empty(self, source: EncodedSource) -> tf.Tensor:
         return source.empty
 
-    def _attended(self, found: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
-        target_ids = tf.where(source.empty[:, None], PAD_ID, self._ids(found, source)[:, 0])
+    def _attended(self, hypotheses: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
+        target_ids = tf.where(source.empty[:, None], PAD_ID, self._ids(hypotheses, source)[:, 0])
         length = tf.reduce_max(tf.math.count_nonzero(target_ids, axis=1), keepdims=False)
         records = {}
-        for name, record in found.records.items():
+        for name, record in hypotheses.records.items():
             record = record[:, 0, :length]
             shape = [-1] + [1] * (len(record.shape) - 1)
             records[name] = tf.where(tf.reshape(source.empty, shape), 0.0, record)

@@ -21,7 +21,7 @@ class Translator:
     a list, a tuple, an array, a pandas Series, a generator or a tensor.
 
     Args:
-        served: A task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the result of
+        model: A task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the result of
             `load_export` or `load_lite`; a `RestClient`; or a `GrpcClient`.
         low_score: Score below which a translation is doubtful, because nearly all sentences of the
             test data score higher; see `TextModel.save_to_preset`. `ask` and `best` warn of such
@@ -32,12 +32,12 @@ class Translator:
         fields: Names of the fields of a request.
     """
 
-    def __init__(self, served: ServedModel, low_score: float | None = None) -> None:
-        self._served = served
+    def __init__(self, model: ServedModel, low_score: float | None = None) -> None:
+        self._model = model
         self._low_score = low_score
         self._functions: dict[str, Callable] = {}
-        self.description = served.description
-        self.fields = served.fields
+        self.description = model.description
+        self.fields = model.fields
 
     def ask(
         self,
@@ -63,13 +63,13 @@ class Translator:
             ValueError: If the model has other fields, a column is one string, or the columns differ
                 in length.
         """
-        given = {field: as_list(field, column, "rows") for field, column in request.items()}
-        first, *others = [*given] or ["text"]
-        for field in others:
-            check_same_length(f"rows of {field}", given[field], f"of {first}", len(given[first]))
-        answers = self._run("serving_default", given, _answers, batch_size, first_number)
+        columns = {field: as_list(field, column, "rows") for field, column in request.items()}
+        first, *others = [*columns] or ["text"]
+        for name in others:
+            check_same_length(f"rows of {name}", columns[name], f"of {first}", len(columns[first]))
+        answers = self._run("serving_default", columns, _answers, batch_size, first_number)
         if first_number is not None and self._low_score is not None:
-            texts = given[self.fields[0]]
+            texts = columns[self.fields[0]]
             self._warn_of_low_scores(texts, answers, self._low_score, first_number)
         return answers
 
@@ -82,8 +82,8 @@ class Translator:
         batch_size: int = 64,
     ) -> list[str]:
         """Return the best translation of each text; see `best`."""
-        found = self.best(texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size)
-        return [translation for translation, _ in found]
+        best = self.best(texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size)
+        return [translation for translation, _ in best]
 
     def best(
         self,
@@ -111,12 +111,12 @@ class Translator:
         Raises:
             ValueError: If an argument does not match the texts or the model.
         """
-        given = self._texts("texts", texts, contexts)
+        request = self._texts("texts", texts, contexts)
         if prefixes is None:
-            return self.ask(given, batch_size=batch_size, first_number=first_number)
-        given["prefix"] = as_texts("prefixes", prefixes)
-        check_same_length("prefixes", given["prefix"], "texts", len(given["text"]))
-        return self._run("forced_prefix", given, _answers, batch_size, first_number)
+            return self.ask(request, batch_size=batch_size, first_number=first_number)
+        request["prefix"] = as_texts("prefixes", prefixes)
+        check_same_length("prefixes", request["prefix"], "texts", len(request["text"]))
+        return self._run("forced_prefix", request, _answers, batch_size, first_number)
 
     def n_best(
         self,
@@ -145,8 +145,8 @@ class Translator:
                 ranked = zip(map(decode, translations), scores, strict=True)
                 yield [(text, score) for text, score in ranked if score > ABSENT_SCORE]
 
-        given = self._texts("texts", texts, contexts)
-        return self._run("n_best", given, rows, batch_size, first_number)
+        request = self._texts("texts", texts, contexts)
+        return self._run("n_best", request, rows, batch_size, first_number)
 
     def best_as_a_whole(
         self,
@@ -184,8 +184,8 @@ class Translator:
             ValueError: If the model has no attention, or an argument does not match the texts or
                 the model.
         """
-        given = self._texts("texts", texts, contexts)
-        return self._run("attention", given, self._attended, batch_size, first_number)
+        request = self._texts("texts", texts, contexts)
+        return self._run("attention", request, self._attended, batch_size, first_number)
 
     def score(
         self,
@@ -210,8 +210,8 @@ class Translator:
             ValueError: If the numbers of sources, targets and contexts differ, or the model is in
                 an export or on a server.
         """
-        given = self._pairs(sources, targets, contexts)
-        return self._run("score", given, lambda outputs: outputs["score"].tolist(), batch_size)
+        request = self._pairs(sources, targets, contexts)
+        return self._run("score", request, lambda outputs: outputs["score"].tolist(), batch_size)
 
     def forced_attention(
         self,
@@ -237,8 +237,8 @@ class Translator:
         Raises:
             ValueError: If the model has no attention, or for the reasons in `score`.
         """
-        given = self._pairs(sources, targets, contexts)
-        return self._run("forced_attention", given, self._attended, batch_size)
+        request = self._pairs(sources, targets, contexts)
+        return self._run("forced_attention", request, self._attended, batch_size)
 
     def align(
         self,
@@ -267,8 +267,8 @@ class Translator:
         Raises:
             ValueError: If an image has another type, or the model does not caption images.
         """
-        given = {"image": [image_file(image) for image in as_list("images", images, "images")]}
-        return [caption for caption, _ in self.ask(given, batch_size=batch_size)]
+        request = {"image": [image_file(image) for image in as_list("images", images, "images")]}
+        return [caption for caption, _ in self.ask(request, batch_size=batch_size)]
 
     def answer(
         self, stories: Sequence[Sequence[str]], questions: Sequence[str], *, batch_size: int = 64
@@ -295,8 +295,8 @@ class Translator:
         check_same_length("stories", stories, "questions", len(questions))
         # A sentence becomes one line, even if it contains line breaks.
         lines = ["\n".join(" ".join(one.split()) for one in story) for story in stories]
-        given = {"story": lines, "question": questions}
-        return [answer for answer, _ in self.ask(given, batch_size=batch_size)]
+        request = {"story": lines, "question": questions}
+        return [answer for answer, _ in self.ask(request, batch_size=batch_size)]
 
     def _attended(self, outputs: dict[str, np.ndarray]) -> list[SentenceAttention]:
         kinds = self.description.get("source_kind"), self.description.get("target_kind")
@@ -306,7 +306,7 @@ class Translator:
         self, name: str, texts: Sequence[str], contexts: Sequence[str] | None
     ) -> dict[str, list[str]]:
         """Return the fields of requests to translate."""
-        given = {"text": as_texts(name, texts)}
+        request = {"text": as_texts(name, texts)}
         reads = "context" in self.fields
         if reads and contexts is None:
             raise ValueError(
@@ -314,23 +314,23 @@ class Translator:
                 "contexts=None. Pass an empty context for a text without one."
             )
         if contexts is None:
-            return given
+            return request
         if not reads:
             raise ValueError(
                 "Expected contexts=None, because this model reads only texts. Received: contexts."
             )
-        given["context"] = as_texts("contexts", contexts)
-        check_same_length("contexts", given["context"], name, len(given["text"]))
-        return given
+        request["context"] = as_texts("contexts", contexts)
+        check_same_length("contexts", request["context"], name, len(request["text"]))
+        return request
 
     def _pairs(
         self, sources: Sequence[str], targets: Sequence[str], contexts: Sequence[str] | None
     ) -> dict[str, list[str]]:
         """Return the fields of requests about given translations."""
-        given = self._texts("sources", sources, contexts)
-        given["target"] = as_texts("targets", targets)
-        check_same_length("targets", given["target"], "sources", len(given["text"]))
-        return given
+        request = self._texts("sources", sources, contexts)
+        request["target"] = as_texts("targets", targets)
+        check_same_length("targets", request["target"], "sources", len(request["text"]))
+        return request
 
     def _check_request(self, name: str, fields: Iterable[str]) -> None:
         """Check that the model reads these fields, and has a function of this name."""
@@ -339,19 +339,19 @@ class Translator:
                 f"Expected a request with {' and '.join(self.fields)}, which this model reads. "
                 f"Received: {' and '.join(fields)}."
             )
-        if name not in self._served.signatures:
+        if name not in self._model.signatures:
             raise ValueError(_MISSING[name])
 
     def _function(self, name: str) -> Callable:
         """Return the function of a signature, and cache it."""
         if name not in self._functions:
-            self._functions[name] = self._served.function(name)
+            self._functions[name] = self._model.function(name)
         return self._functions[name]
 
     def _run(
         self,
         name: str,
-        given: Mapping[str, Sequence[Any]],
+        columns: Mapping[str, Sequence[Any]],
         rows: Callable[[dict[str, np.ndarray]], Iterable],
         batch_size: int,
         first_number: int | None = None,
@@ -360,7 +360,7 @@ class Translator:
 
         Args:
             name: Name of the function.
-            given: Columns of the request.
+            columns: Columns of the request.
             rows: Function that returns the answers of a batch from its outputs.
             batch_size: Number of rows in a batch.
             first_number: Number of the first text in warnings about truncated texts, or None for no
@@ -370,19 +370,19 @@ class Translator:
             The answer of each row, in order.
         """
         check_size("batch_size", batch_size)
-        self._check_request(name, given)
-        lengths = [sum(map(len, row)) for row in zip(*given.values(), strict=True)]
+        self._check_request(name, columns)
+        lengths = [sum(map(len, row)) for row in zip(*columns.values(), strict=True)]
         if not lengths:
             return []
         function = self._function(name)
-        if first_number is not None and self._served.source_lengths is not None:
-            self._warn_of_cuts(given[self.fields[0]], first_number)
+        if first_number is not None and self._model.source_lengths is not None:
+            self._warn_of_cuts(columns[self.fields[0]], first_number)
         answers: list = [None] * len(lengths)
-        for places in like_lengths(lengths, batch_size):
-            inputs = {field: [values[i] for i in places] for field, values in given.items()}
+        for indices in like_lengths(lengths, batch_size):
+            inputs = {field: [values[i] for i in indices] for field, values in columns.items()}
             outputs = {key: np.asarray(value) for key, value in function(**inputs).items()}
-            for place, answer in zip(places, rows(outputs), strict=True):
-                answers[place] = answer
+            for index, answer in zip(indices, rows(outputs), strict=True):
+                answers[index] = answer
         return answers
 
     def truncated(self, texts: Sequence[str]) -> list[tuple[int, int]]:
@@ -395,20 +395,20 @@ class Translator:
             A list of pairs (index of the text, its number of tokens). It is empty if the model does
             not count tokens.
         """
-        if self._served.source_lengths is None:
+        if self._model.source_lengths is None:
             return []
         limit = self.description["max_length"]
         suspects = [i for i, text in enumerate(texts) if _most_tokens(text) > limit]
         if not suspects:
             return []
-        lengths = np.asarray(self._served.source_lengths([texts[i] for i in suspects])).tolist()
+        lengths = np.asarray(self._model.source_lengths([texts[i] for i in suspects])).tolist()
         pairs = zip(suspects, lengths, strict=True)
-        return [(place, length) for place, length in pairs if length > limit]
+        return [(index, length) for index, length in pairs if length > limit]
 
     def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
-        for place, length in self.truncated(texts):
+        for index, length in self.truncated(texts):
             warnings.warn(
-                f"text {first_number + place} has {length} tokens and was truncated to "
+                f"text {first_number + index} has {length} tokens and was truncated to "
                 f"{self.description['max_length']}, the max_length of this search",
                 stacklevel=5,
             )

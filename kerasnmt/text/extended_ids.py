@@ -48,15 +48,15 @@ def extended_ids(
     Returns:
         The extended ids, int32 `[batch, (length)]`.
     """
-    places, rows, words = _unknown(ids, words)
+    indices, rows, words = _unknown(ids, words)
     count = tf.size(unknown_words.flat_values, tf.int64)
     keys = [_keys(unknown_words.value_rowids(), unknown_words.flat_values), _keys(rows, words)]
     _, index = tf.unique(tf.concat(keys, axis=0), tf.int64)
     index = index[count:]  # the first ones are 0, 1, 2, …, because the words of a row are distinct
     rank = index - tf.gather(unknown_words.row_starts(), rows)
-    found = tf.where(index < count, vocabulary_size + rank, UNKNOWN_ID)
+    extended = tf.where(index < count, vocabulary_size + rank, UNKNOWN_ID)
     flat = tf.tensor_scatter_nd_update(
-        ids.flat_values, places[:, tf.newaxis], tf.cast(found, tf.int32)
+        ids.flat_values, indices[:, tf.newaxis], tf.cast(extended, tf.int32)
     )
     return ids.with_flat_values(flat)
 
@@ -78,9 +78,9 @@ def words_of_extended_ids(
     """
     rank = tf.cast(ids, tf.int64) - vocabulary_size
     within = (rank >= 0) & (rank < tf.gather(unknown_words.row_lengths(), rows))
-    place = 1 + rank + tf.gather(unknown_words.row_starts(), rows)
+    index = 1 + rank + tf.gather(unknown_words.row_starts(), rows)
     words = tf.concat([[""], unknown_words.flat_values], axis=0)
-    return tf.gather(words, tf.where(within, place, 0))
+    return tf.gather(words, tf.where(within, index, 0))
 
 
 def _unknown(
@@ -88,11 +88,11 @@ def _unknown(
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Return the indices of unknown words in the flat values, their rows, and the words."""
     unknown = (ids.flat_values == UNKNOWN_ID) & (words.flat_values != "")
-    places = tf.where(unknown)[:, 0]
-    words = tf.gather(words.flat_values, places)
+    indices = tf.where(unknown)[:, 0]
+    words = tf.gather(words.flat_values, indices)
     # The words can become a part of the output, so bytes that are not UTF-8 become U+FFFD.
     words = tf.strings.unicode_transcode(words, "UTF-8", "UTF-8")
-    return places, tf.gather(ids.value_rowids(), places), words
+    return indices, tf.gather(ids.value_rowids(), indices), words
 
 
 def _keys(rows: tf.Tensor, words: tf.Tensor) -> tf.Tensor:

@@ -292,14 +292,14 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes, bytes]]:
     """
     start = 0
     while start < len(message):
-        value, place, shift = 0, start + 1, 0
+        value, position, shift = 0, start + 1, 0
         while True:
-            value |= (message[place] & 0x7F) << shift
-            place, shift = place + 1, shift + 7
-            if message[place - 1] < 0x80:
+            value |= (message[position] & 0x7F) << shift
+            position, shift = position + 1, shift + 7
+            if message[position - 1] < 0x80:
                 break
-        end = place + value if message[start] & 7 == 2 else place
-        yield message[start] >> 3, message[place:end], message[start:end]
+        end = position + value if message[start] & 7 == 2 else position
+        yield message[start] >> 3, message[position:end], message[start:end]
         start = end
 
 

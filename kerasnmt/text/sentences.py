@@ -56,8 +56,8 @@ def sample_of_sentences(dataset: Any, sample: int) -> list[str]:
         # Reservoir sampling: each sentence is equally likely, for any order of the corpus.
         if seen <= sample:
             drawn.append(text)
-        elif (place := draw.randrange(seen)) < sample:
-            drawn[place] = text
+        elif (index := draw.randrange(seen)) < sample:
+            drawn[index] = text
     return drawn
 
 

@@ -212,8 +212,8 @@ class TranslationCodec:
         """Return the words with the spelling that they have in a target."""
         if self.dictionary is None:
             return words
-        found = self.dictionary.lookup(words.flat_values)
-        return words.with_flat_values(tf.where(found == "", words.flat_values, found))
+        spellings = self.dictionary.lookup(words.flat_values)
+        return words.with_flat_values(tf.where(spellings == "", words.flat_values, spellings))
 
 
 def _one_a_row(ids: tf.Tensor, source: EncodedSource) -> tuple[tf.Tensor, tf.RaggedTensor | None]:

@@ -2,7 +2,7 @@
 
 from .callbacks.attention import AttentionImages, AttentionStatistics
 from .callbacks.best_model import BestModel
-from .callbacks.checkpoint import Checkpoint, Place
+from .callbacks.checkpoint import Checkpoint, Progress
 from .callbacks.divergence_check import DivergenceCheck
 from .callbacks.epoch_history import EpochHistory, TrainingClock
 from .callbacks.hyperparameters import Hyperparameters
@@ -43,8 +43,8 @@ __all__ = [
     "MovingAverage",
     "NewRecipe",
     "PairFiles",
-    "Place",
     "Processes",
+    "Progress",
     "Recipe",
     "Replayed",
     "ReplicaAdam",

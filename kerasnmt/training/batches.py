@@ -14,7 +14,7 @@ from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.batch_statistics import statistics_of
 from kerasnmt.data.batching import SEEDS_APART, Examples, batches_of
 from kerasnmt.models import Seq2Seq
-from kerasnmt.training.callbacks.checkpoint import Place
+from kerasnmt.training.callbacks.checkpoint import Progress
 from kerasnmt.training.callbacks.training_progress import counting
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.devices import Devices
@@ -120,17 +120,17 @@ class RecipeBatches:
 
         return self.corpora.processes.share(first)
 
-    def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterable:
-        """Return the training batches of this process from a place on.
+    def rest(self, progress: Progress, batches_per_epoch: int, devices: Devices) -> Iterable:
+        """Return the rest of the training batches of this process.
 
         Args:
-            place: Place of the first batch.
+            progress: Progress before the first batch.
             batches_per_epoch: Number of batches of an epoch.
             devices: Devices of training.
         """
         batches = self._with_dropout(
-            self.training(first_epoch=place.epoch).skip(place.batch),
-            first_batch=place.epoch * batches_per_epoch + place.batch,
+            self.training(first_epoch=progress.epoch).skip(progress.batch),
+            first_batch=progress.epoch * batches_per_epoch + progress.batch,
         )
         return devices.share(batches)
 
@@ -206,16 +206,16 @@ class ShardBatches(RecipeBatches):
         counted = self._counted(console, self._epoch(0))
         return EpochStatistics.of(pairs, processes.gather(lambda: counted))
 
-    def rest(self, place: Place, batches_per_epoch: int, devices: Devices) -> Iterator[Batch]:
-        """Yield the batches of this process from a place on, without an end.
+    def rest(self, progress: Progress, batches_per_epoch: int, devices: Devices) -> Iterator[Batch]:
+        """Yield the rest of the batches of this process, without an end.
 
         The number of batches of `lockstep` may differ between epochs, because it depends on the
         shapes: with `few_shapes=False`, with `subword_sampling`, or if many rows wait. Then the
-        last batches of an epoch are left out, or its first ones are repeated, so that `place` means
-        the same batch in interrupted training.
+        last batches of an epoch are left out, or its first ones are repeated, so that `progress`
+        means the same batch in interrupted training.
         """
-        first = place.batch
-        for number in count(place.epoch):
+        first = progress.batch
+        for number in count(progress.epoch):
             again = chain.from_iterable(self._epoch(number, devices) for _ in count())
             yield from islice(again, first, batches_per_epoch)
             first = 0

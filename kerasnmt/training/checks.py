@@ -159,16 +159,16 @@ def check_same_files(run: RunFolder, corpora: Corpora) -> None:
             )
 
 
-def check_start(place: str | os.PathLike) -> None:
-    """Check that a place to start from, which is not a run, is a preset.
+def check_start(path: str | os.PathLike) -> None:
+    """Check that a path to start from, which is not a run, is a preset.
 
     Raises:
         ValueError: If it is not a preset. The error suggests a name if one is similar.
     """
-    if "://" not in os.fspath(place) and preset_folder(place) is None:
-        near = nearest_name(os.fspath(place), shipped_presets())
+    if "://" not in os.fspath(path) and preset_folder(path) is None:
+        near = nearest_name(os.fspath(path), shipped_presets())
         raise ValueError(
-            f"Expected the folder of a run, or a preset, to start from. Received: {place}, which "
+            f"Expected the folder of a run, or a preset, to start from. Received: {path}, which "
             f"is neither.{f' Did you mean the preset {near}?' if near else ''}"
         )
 
@@ -211,12 +211,12 @@ def check_same_config(preset: Preset, model: Seq2Seq) -> None:
     Raises:
         ValueError: If another value differs. The error names the first one.
     """
-    before, made = (
+    before, after = (
         dict(_values(config))
         for config in (preset.config(), keras.saving.serialize_keras_object(model))
     )
     for key, value in before.items():
-        _check_equal(_named(preset), f"value of {key}", value, made.get(key, value))
+        _check_equal(_named(preset), f"value of {key}", value, after.get(key, value))
 
 
 _MAY_DIFFER = re.compile(

@@ -116,8 +116,8 @@ class ParallelDevices(Devices):
 
     def share(self, batches: tf.data.Dataset) -> tf.data.Dataset:
         """Return the rows of all batches that belong to the devices of this process."""
-        whole = split_evenly(batches, self.count)
-        return part_of_batches(whole, self.processes.count, self.processes.index)
+        even = split_evenly(batches, self.count)
+        return part_of_batches(even, self.processes.count, self.processes.index)
 
 
 def training_devices(count: int, processes: Processes) -> Devices:

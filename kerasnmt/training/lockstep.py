@@ -75,9 +75,9 @@ def lockstep(batches: tf.data.Dataset, processes: Processes, seed: list[int]) ->
         numbers = [common(one.counts.get(shape, 0) for one in everyone) for shape in shapes]
         order = np.repeat(np.arange(len(shapes)), numbers)
         np.random.default_rng([*seed, turn]).shuffle(order)
-        for place in order:
-            queue = waiting[shapes[place]]
-            yield queue.popleft() if queue else _padding(batches.element_spec, shapes[place])
+        for index in order:
+            queue = waiting[shapes[index]]
+            yield queue.popleft() if queue else _padding(batches.element_spec, shapes[index])
         if all(one.has_ended for one in everyone):
             return
 

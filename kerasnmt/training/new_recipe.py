@@ -109,7 +109,7 @@ class NewRecipe:
         self.path = Path(path)
         self.init_from = init_from
         self.model = model
-        self._given = train
+        self._unsplit = train
         self._is_split = validation is None
         if validation is None:
             self.train = train.part(self.path, "train")
@@ -145,7 +145,7 @@ class NewRecipe:
                     (self.validation, self._is_held_out),
                 ):
                     paths = map(stack.enter_context, map(atomic_write, part.paths.values()))
-                    write_pairs(compress(self._given.lines(), is_in_part), *paths)
+                    write_pairs(compress(self._unsplit.lines(), is_in_part), *paths)
             return Recipe.load(written)
 
     def example(self) -> str:
@@ -176,22 +176,22 @@ class NewRecipe:
 
     def _hold_out(self) -> None:
         """Choose the pairs for validation."""
-        pairs = _count(self._given)
+        pairs = _count(self._unsplit)
         fewest = 10 * _FEWEST_HELD_OUT if self.init_from is None else _FEWEST_TO_CONTINUE
         few = min(_FEWEST_HELD_OUT, pairs // 10)
         wanted = min(max(pairs // 100, few), _MOST_HELD_OUT)
         if pairs < fewest:
             raise ValueError(
                 f"Expected at least {fewest:,} pairs, to hold some out for validation. Received: "
-                f"{self._given} with {pairs:,}. Pass validation data too."
+                f"{self._unsplit} with {pairs:,}. Pass validation data too."
             )
-        self._is_held_out = held_out(self._given.lines(), wanted)
+        self._is_held_out = held_out(self._unsplit.lines(), wanted)
         self.pairs, self.validation_pairs = pairs, int(self._is_held_out.sum())
         self.training_pairs = pairs - self.validation_pairs
         if 2 * self.validation_pairs < wanted:
             raise ValueError(
                 f"Expected different sources, to hold {wanted:,} pairs out for validation. "
-                f"Received: {self._given}, where nearly all pairs share a few sources. Pass "
+                f"Received: {self._unsplit}, where nearly all pairs share a few sources. Pass "
                 "validation data too."
             )
 
@@ -224,7 +224,7 @@ class NewRecipe:
 
     def _sides(self) -> tuple[Side, Side]:
         """Return both sides of a sample of the pairs, from all parts of the corpus."""
-        pairs = self._given.lines()
+        pairs = self._unsplit.lines()
         if self._is_split:
             pairs = compress(pairs, ~self._is_held_out)
         pairs = islice(pairs, 0, None, max(self.pairs // _SAMPLE, 1))
@@ -233,7 +233,7 @@ class NewRecipe:
         if not sample:
             raise ValueError(
                 "Expected pairs with text on both sides. Received: "
-                f"{self._given}, where all pairs have an empty side."
+                f"{self._unsplit}, where all pairs have an empty side."
             )
         sources, targets = zip(*sample, strict=True)
         return Side(sources, self.training_pairs), Side(targets, self.training_pairs)

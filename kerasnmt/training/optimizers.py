@@ -53,7 +53,7 @@ class GradientNorm(_Mixin):
         if not self.built:
             variables: Any = trainable_variables
             self.build(list(variables))
-        grads = [_whole(gradient) for gradient in grads]
+        grads = [_dense(gradient) for gradient in grads]
         norm, before = self._norm(grads), ops.copy(self.iterations)
         super().apply(grads, trainable_variables)
         last = ops.convert_to_tensor(self.gradient_norm)
@@ -107,15 +107,15 @@ class ReplicaAdam(keras.optimizers.Adam):
         replica = tf.distribute.get_replica_context()
         if self.global_clipnorm and replica.num_replicas_in_sync > 1:
             present = [grad for grad in grads if grad is not None]
-            whole = replica.all_reduce(tf.distribute.ReduceOp.SUM, present)
-            clipped, _ = tf.clip_by_global_norm(whole, self.global_clipnorm)
+            total = replica.all_reduce(tf.distribute.ReduceOp.SUM, present)
+            clipped, _ = tf.clip_by_global_norm(total, self.global_clipnorm)
             share = 1.0 / replica.num_replicas_in_sync
             shares = (tf.math.scalar_mul(share, grad) for grad in clipped)
             grads = [None if grad is None else next(shares) for grad in grads]
         super().apply(grads, trainable_variables)
 
 
-def _whole(gradient: Any) -> Any:
+def _dense(gradient: Any) -> Any:
     """Return a dense gradient. The slices of an embedding's gradient on TensorFlow are added up."""
     if keras.backend.backend() != "tensorflow":
         return gradient

@@ -217,11 +217,9 @@ class Processes:
         from jax.experimental.multihost_utils import broadcast_one_to_all
 
         # The whole message could be too large for an int32, and for a GPU.
-        whole, rest = map(
-            int, broadcast_one_to_all(np.array(divmod(len(message), _PIECE), "int32"))
-        )
+        full, rest = map(int, broadcast_one_to_all(np.array(divmod(len(message), _PIECE), "int32")))
         pieces = []
-        for number, size in enumerate([*[_PIECE] * whole, rest]):
+        for number, size in enumerate([*[_PIECE] * full, rest]):
             own = np.frombuffer(message[number * _PIECE :][:size], "uint8")
             piece = broadcast_one_to_all(own if self.is_first else np.zeros(size, "uint8"))
             pieces.append(np.asarray(piece).astype("uint8").tobytes())

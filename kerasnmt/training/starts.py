@@ -13,7 +13,7 @@ from kerasnmt.presets import Preset
 from kerasnmt.progress_lines import say
 from kerasnmt.text import Tokenizer
 from kerasnmt.training.batches import EpochStatistics
-from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
+from kerasnmt.training.callbacks.checkpoint import Checkpoint, Progress
 from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import (
     check_preset_model,
@@ -135,9 +135,9 @@ class NewStart:
         self.run.write_json(self.run.data, corpora.fingerprints)
         self.run.write_json(self.run.epoch, statistics._asdict())
 
-    def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Place:
-        """Restore the state of the model, and return its place in training."""
-        return Place()
+    def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Progress:
+        """Restore the state of the model, and return the progress of training."""
+        return Progress()
 
 
 @dataclass(frozen=True)
@@ -220,6 +220,6 @@ class ResumedStart(NewStart):
     ) -> None:
         """Write nothing, because the run has the files."""
 
-    def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Place:
-        """Restore the model from the latest checkpoint, and return its place."""
+    def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Progress:
+        """Restore the model from the latest checkpoint, and return its progress."""
         return checkpoint.restore(model)

@@ -14,7 +14,7 @@ from kerasnmt.models import in_float32, load_model
 from kerasnmt.presets.folders import preset_folder
 from kerasnmt.progress_lines import say
 from kerasnmt.training.batches import RecipeBatches
-from kerasnmt.training.callbacks.checkpoint import Checkpoint, Place
+from kerasnmt.training.callbacks.checkpoint import Checkpoint, Progress
 from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingClock
 from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import check_start
@@ -106,15 +106,15 @@ def train(
             return results
         prepared = prepare(start, processes)
         compile_model(prepared)
-        place, callbacks = begin(prepared)
-        if place.batch:
-            say(console, f"resuming in epoch {place.epoch + 1}, after batch {place.batch:,}")
-        elif place.epoch:
-            say(console, f"resuming after epoch {place.epoch}")
+        progress, callbacks = begin(prepared)
+        if progress.batch:
+            say(console, f"resuming in epoch {progress.epoch + 1}, after batch {progress.batch:,}")
+        elif progress.epoch:
+            say(console, f"resuming after epoch {progress.epoch}")
         every = callbacks.all()
         with callbacks.interruption:
             with callbacks.progress:
-                fit(callbacks, place, every)
+                fit(callbacks, progress, every)
             averaged = average(callbacks)
             return processes.share(lambda: report(callbacks, averaged))
 
@@ -176,8 +176,8 @@ def _optimizer(prepared: Prepared, steps: int) -> keras.optimizers.Optimizer:
     return prepared.devices.optimizer(learning_rate, **options)
 
 
-def begin(prepared: Prepared) -> tuple[Place, RunCallbacks]:
-    """Write the first files, and return the place to continue from, and the callbacks."""
+def begin(prepared: Prepared) -> tuple[Progress, RunCallbacks]:
+    """Write the first files, and return the progress to continue from, and the callbacks."""
     start, training, processes = prepared.start, prepared.recipe.training, prepared.processes
     run = start.run
     start.write(prepared.batches.corpora, prepared.tokenizers, prepared.statistics)
@@ -191,42 +191,42 @@ def begin(prepared: Prepared) -> tuple[Place, RunCallbacks]:
         processes=processes,
     )
     with prepared.devices.scope():
-        place = start.restore(checkpoint, prepared.model)
+        progress = start.restore(checkpoint, prepared.model)
     # With another number of processes, an epoch of shards may have fewer batches.
-    place = place._replace(batch=min(place.batch, prepared.statistics.batches - 1))
-    if place.epoch and processes.count > 1:
+    progress = progress._replace(batch=min(progress.batch, prepared.statistics.batches - 1))
+    if progress.epoch and processes.count > 1:
         run.history.write_bytes(processes.share(run.history.read_bytes))
-    history = EpochHistory(run.history, initial_epoch=place.epoch, clock=clock)
-    return place, RunCallbacks(prepared, checkpoint, history)
+    history = EpochHistory(run.history, initial_epoch=progress.epoch, clock=clock)
+    return progress, RunCallbacks(prepared, checkpoint, history)
 
 
-def fit(run: RunCallbacks, place: Place, callbacks: list[keras.callbacks.Callback]) -> None:
-    """Train from a place to the last epoch."""
+def fit(run: RunCallbacks, progress: Progress, callbacks: list[keras.callbacks.Callback]) -> None:
+    """Train to the last epoch, after the progress so far."""
     prepared = run.prepared
-    if place.batch:  # in the middle of an epoch
-        _fit(prepared, place, place.epoch + 1, callbacks)
+    if progress.batch:  # in the middle of an epoch
+        _fit(prepared, progress, progress.epoch + 1, callbacks)
         # `fit` has replaced the weights by their moving average.
         with prepared.devices.scope():
-            place = run.checkpoint.restore(prepared.model)
-    elif place.epoch:
+            progress = run.checkpoint.restore(prepared.model)
+    elif progress.epoch:
         run.replay()
     if not prepared.model.stop_training:
-        _fit(prepared, place, prepared.recipe.training.epochs, callbacks)
+        _fit(prepared, progress, prepared.recipe.training.epochs, callbacks)
 
 
 def _fit(
-    prepared: Prepared, place: Place, epochs: int, callbacks: list[keras.callbacks.Callback]
+    prepared: Prepared, progress: Progress, epochs: int, callbacks: list[keras.callbacks.Callback]
 ) -> None:
-    """Call `fit` once, from a place to the end of an epoch."""
+    """Call `fit` once, up to the end of an epoch, after the progress so far."""
     steps, devices = prepared.statistics.batches, prepared.devices
-    batches = prepared.batches.rest(place, steps, devices)
+    batches = prepared.batches.rest(progress, steps, devices)
     with devices.scope():
         prepared.model.fit(
             batches,
-            steps_per_epoch=steps - place.batch,
+            steps_per_epoch=steps - progress.batch,
             validation_data=devices.share(prepared.validation),
             epochs=epochs,
-            initial_epoch=place.epoch,
+            initial_epoch=progress.epoch,
             shuffle=False,
             verbose=0,
             callbacks=callbacks,

@@ -83,20 +83,20 @@ def attention_figure(
         covered = None if covered is None else covered[::-1]
     cell = np.clip(_FEW_TOKENS_WIDTH / max(rows, columns), _SMALLEST_CELL, _LARGEST_CELL)
     # The labels of the columns, and their positions in cells.
-    labels, places = list(source_tokens), list(range(columns))
+    labels, positions = list(source_tokens), list(range(columns))
     if probability is not None:
         labels.append("p_gen")
-        places.append(columns + _COLUMN_GAP / cell)
-    width, height = (places[-1] + 1) * cell, rows * cell
+        positions.append(columns + _COLUMN_GAP / cell)
+    width, height = (positions[-1] + 1) * cell, rows * cell
 
     figure = Figure(dpi=150)
     axes = figure.add_axes((0, 0, 1, 1))
     boxes: dict[Axes, tuple[float, ...]] = {axes: (0, 0, width, height)}
     image = heat_map(axes, weights)
     if probability is not None:
-        _draw_probability(axes, probability, places[-1])
+        _draw_probability(axes, probability, positions[-1])
     style = text_style(*source_tokens, *target_tokens, title)
-    write_columns(axes, places, labels, 10, style)
+    write_columns(axes, positions, labels, 10, style)
     axes.set_yticks(range(rows), target_tokens, fontsize=10, **style)
     _draw_grid(axes, rows, columns)
     _name_axes(axes, source_label, target_label, "right" if right_to_left else "left")
@@ -130,11 +130,11 @@ def _of_tokens(
     return array
 
 
-def _draw_probability(axes: Axes, probability: np.ndarray, place: float) -> None:
+def _draw_probability(axes: Axes, probability: np.ndarray, position: float) -> None:
     """Draw p_gen as another column."""
-    extent = (place - 0.5, place + 0.5, len(probability) - 0.5, -0.5)
+    extent = (position - 0.5, position + 0.5, len(probability) - 0.5, -0.5)
     heat_map(axes, probability[:, None], extent=extent)
-    axes.set_xlim(-0.5, place + 0.5)
+    axes.set_xlim(-0.5, position + 0.5)
 
 
 def _draw_grid(axes: Axes, rows: int, columns: int) -> None:

@@ -85,8 +85,8 @@ def attention_table(document: dict[str, Any]) -> str:
     heads = [_cell("th", token) for token in columns]
     direction = "rtl" if is_right_to_left(columns) else "ltr"
     rows = []
-    for place, token in enumerate(document["target"]["tokens"]):
-        weights = [weight for source in sources for weight in source["weights"][place]]
+    for index, token in enumerate(document["target"]["tokens"]):
+        weights = [weight for source in sources for weight in source["weights"][index]]
         cells = [
             _cell("td", f"{weight:.0%}" if weight >= 0.005 else "", weight) for weight in weights
         ]

@@ -79,11 +79,11 @@ def attention_text(
 def _pages(columns: Sequence[str], width: int) -> Iterator[slice]:
     """Yield the columns that fit into each line, at least one column per line."""
     start, taken = 0, 0
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         needed = len(_GAP) + _width(column)
-        if place > start and taken + needed > width:
-            yield slice(start, place)
-            start, taken = place, 0
+        if index > start and taken + needed > width:
+            yield slice(start, index)
+            start, taken = index, 0
         taken += needed
     yield slice(start, len(columns))
 

@@ -41,12 +41,12 @@ def heat_map(axes: Axes, values: np.ndarray, **options: Any) -> AxesImage:
 
 
 def write_columns(
-    axes: Axes, places: Iterable[float], labels: Sequence[str], fontsize: float, style: dict
+    axes: Axes, positions: Iterable[float], labels: Sequence[str], fontsize: float, style: dict
 ) -> None:
     """Write slanted labels above the columns of a heat map."""
     axes.xaxis.tick_top()
     style = style | {"rotation": 45, "rotation_mode": "anchor", "ha": "left", "va": "baseline"}
-    axes.set_xticks(list(places), labels, fontsize=fontsize, **style)
+    axes.set_xticks(list(positions), labels, fontsize=fontsize, **style)
 
 
 def fit_to_labels(figure: Figure, boxes: Mapping[Axes, tuple[float, ...]], margin: float) -> None:
@@ -58,13 +58,13 @@ def fit_to_labels(figure: Figure, boxes: Mapping[Axes, tuple[float, ...]], margi
         margin: Margin of the figure, in inches.
     """
 
-    def place(width: float, height: float, left: float, bottom: float) -> None:
+    def arrange(width: float, height: float, left: float, bottom: float) -> None:
         figure.set_size_inches(width, height)
         scale = np.array([width, height] * 2)
         for axes, box in boxes.items():
             axes.set_position(np.add(box, (left, bottom, 0, 0)) / scale)
 
-    # Measure the labels once, and then move everything to a place with enough room.
-    place(1, 1, 0, 0)
+    # Measure the labels once, and then move everything to where it has enough room.
+    arrange(1, 1, 0, 0)
     box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
-    place(box.width + 2 * margin, box.height + 2 * margin, margin - box.x0, margin - box.y0)
+    arrange(box.width + 2 * margin, box.height + 2 * margin, margin - box.x0, margin - box.y0)

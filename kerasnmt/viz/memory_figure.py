@@ -38,13 +38,13 @@ def memory_figure(
             "Expected weights of shape [hops, sentences], at least one of each, here "
             f"{len(sentences)} sentences. Received: weights.shape={weights.shape}"
         )
-    if absent := [place for place in supporting if not 0 <= place < len(sentences)]:
+    if absent := [index for index in supporting if not 0 <= index < len(sentences)]:
         raise ValueError(
             f"Expected supporting sentences from 0 to {len(sentences) - 1}. Received: {absent[0]}"
         )
     rows = [
-        f"▸ {sentence}" if place in supporting else sentence
-        for place, sentence in enumerate(sentences)
+        f"▸ {sentence}" if index in supporting else sentence
+        for index, sentence in enumerate(sentences)
     ]
     hops = [f"hop {number}" for number in range(1, len(weights) + 1)]
     return attention_figure(

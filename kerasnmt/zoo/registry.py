@@ -58,10 +58,10 @@ def register(
     def decorate(function: Constructor) -> Constructor:
         if family is not None:
             function = _member(function, _signature(function, family, without, defaults))
-        made: Any = documented(function, family)
-        made.from_preset = _loader(made.__name__)
-        _CONSTRUCTORS[made.__name__] = made
-        return made
+        constructor: Any = documented(function, family)
+        constructor.from_preset = _loader(constructor.__name__)
+        _CONSTRUCTORS[constructor.__name__] = constructor
+        return constructor
 
     return decorate
 
@@ -122,22 +122,22 @@ def _member(function: Constructor, signature: inspect.Signature) -> Constructor:
         call.apply_defaults()
         return function(*call.args, name=name, **call.kwargs)
 
-    made: Any = make
-    made.__signature__ = signature
-    return made
+    member: Any = make
+    member.__signature__ = signature
+    return member
 
 
 def _loader(name: str) -> Constructor:
     """Return the function `from_preset` of a model."""
 
     def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> keras.Model:
-        found = get_preset(preset)
-        if found.model_name != name:
+        loaded = get_preset(preset)
+        if loaded.model_name != name:
             raise ValueError(
-                f"Expected a preset of {name}. Received: {preset}, a {found.model_name}. Load it "
+                f"Expected a preset of {name}. Received: {preset}, a {loaded.model_name}. Load it "
                 "with kerasnmt.zoo.from_preset."
             )
-        return found.load(load_weights)
+        return loaded.load(load_weights)
 
     from_preset.__doc__ = f"Load a trained {name}; see `kerasnmt.zoo.from_preset`."
     return from_preset

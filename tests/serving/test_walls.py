@@ -14,7 +14,7 @@ WALLS = {
     "check": {"runtimes", "contract", "protocol"},
     "client": {"contract", "protocol"},
     "server": {"runtimes", "contract", "protocol"},
-    "beam": {"runtimes"},
+    "bulk": {"runtimes"},
 }
 
 

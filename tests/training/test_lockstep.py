@@ -12,7 +12,7 @@ import tensorflow as tf
 from rich.console import Console
 
 from kerasnmt.text import WordTokenizer
-from kerasnmt.training import Place, Recipe
+from kerasnmt.training import Progress, Recipe
 from kerasnmt.training import lockstep as module
 from kerasnmt.training.batches import ShardBatches
 from kerasnmt.training.corpora import Corpora
@@ -186,8 +186,8 @@ def test_all_epochs_have_the_same_number_of_batches(tmp_path):
         process = together.one(index)
         batches = ShardBatches(recipe, Corpora(recipe.data, process), model)
         size = batches.statistics(Console(quiet=True)).batches
-        whole = list(islice(batches.rest(Place(), size, Devices()), 2 * size))
-        later = list(islice(batches.rest(Place(1, 5), size, Devices()), size - 5))
+        whole = list(islice(batches.rest(Progress(), size, Devices()), 2 * size))
+        later = list(islice(batches.rest(Progress(1, 5), size, Devices()), size - 5))
         return size, whole, later
 
     (size, *one), (_, *other) = in_threads(read, 2)

@@ -77,7 +77,7 @@ def test_one_file_of_both(tmp_path, corpus):
     assert recipe.data.train.pairs == tmp_path / "recipe.train.tsv"
     assert recipe.data.validation.pairs == tmp_path / "recipe.validation.tsv"
     assert sorted(read(recipe.data.train) + read(recipe.data.validation)) == sorted(corpus)
-    again = NewRecipe(tmp_path / "again.yaml", new._given).write()
+    again = NewRecipe(tmp_path / "again.yaml", new._unsplit).write()
     for split in ("train", "validation"):
         one, other = (getattr(made.data, split).pairs.read_bytes() for made in (recipe, again))
         assert one == other

@@ -81,8 +81,8 @@ class LocalMonotonicWindow(Composite, keras.layers.Layer):
             position = ops.arange(ops.shape(query)[1], dtype="int32")[None]
         lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
         centre = ops.minimum(ops.cast(position, "float32"), lengths - 1.0)
-        places = ops.arange(ops.shape(keys)[1], dtype="float32")
-        return ops.abs(places - centre[..., None]) <= self.width, 1.0
+        positions = ops.arange(ops.shape(keys)[1], dtype="float32")
+        return ops.abs(positions - centre[..., None]) <= self.width, 1.0
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -143,6 +143,6 @@ class LocalPredictiveWindow(Composite, keras.layers.Layer):
         lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
         share = on_rows(lambda rows: self.place(self.hidden(rows)), query)
         share = ops.sigmoid(ops.cast(share, "float32"))
-        places = ops.arange(ops.shape(keys)[1], dtype="float32")
-        distance = places - lengths[..., None] * share
+        positions = ops.arange(ops.shape(keys)[1], dtype="float32")
+        distance = positions - lengths[..., None] * share
         return ops.abs(distance) <= self.width, ops.exp(-2.0 * ops.square(distance / self.width))

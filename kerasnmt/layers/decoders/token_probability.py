@@ -30,19 +30,19 @@ class Targets(NamedTuple):
     Attributes:
         ids: Int32 `[batch, target_length]`, right-padded with 0; extended ids if the decoder
             copies.
-        places: Indices of the real tokens in the flattened ids, int32 `[tokens]`. A generator
+        indices: Indices of the real tokens in the flattened ids, int32 `[tokens]`. A generator
             computes only these tokens; elsewhere its `log` and `mean` are 0. If None, it computes
             every position, for graphs whose shapes must not depend on values.
     """
 
     ids: Any
-    places: Any = None
+    indices: Any = None
 
     @classmethod
     def real(cls, ids: Any) -> Self:
         """Create targets whose probabilities are computed only for real tokens."""
-        (places,) = ops.nonzero(ops.reshape(ids, (-1,)))
-        return cls(ids, ops.cast(places, "int32"))
+        (indices,) = ops.nonzero(ops.reshape(ids, (-1,)))
+        return cls(ids, ops.cast(indices, "int32"))
 
     def apply(self, function: Callable, features: Any) -> list[Any]:
         """Apply a function to the features and ids of the tokens.
@@ -58,8 +58,8 @@ class Targets(NamedTuple):
         shape = ops.shape(self.ids)
         ids = ops.reshape(self.ids, (-1,))
         rows = ops.reshape(features, (-1, features.shape[-1]))
-        if self.places is None:
-            return [ops.reshape(made, shape) for made in function(rows, ids)]
-        made = function(ops.take(rows, self.places, axis=0), ops.take(ids, self.places, axis=0))
-        places = self.places[:, None]
-        return [ops.reshape(ops.scatter(places, one, ops.shape(ids)), shape) for one in made]
+        if self.indices is None:
+            return [ops.reshape(values, shape) for values in function(rows, ids)]
+        values = function(ops.take(rows, self.indices, axis=0), ops.take(ids, self.indices, axis=0))
+        indices = self.indices[:, None]
+        return [ops.reshape(ops.scatter(indices, one, ops.shape(ids)), shape) for one in values]

@@ -138,8 +138,8 @@ class ContextEncoder(Encoder):
             source_mask=context_mask,
             training=training,
         )
-        found = _found(context, source, source_mask)
-        features = ops.concatenate([context, found, context * found], axis=-1)
+        attended = _attended(context, source, source_mask)
+        features = ops.concatenate([context, attended, context * attended], axis=-1)
         context, _ = self.context_layer(
             self.found_dropout(features, training=training),
             source_mask=context_mask,
@@ -153,7 +153,7 @@ class ContextEncoder(Encoder):
         return mask["source"]
 
 
-def _found(context: Any, source: Any, source_mask: Any) -> Any:
+def _attended(context: Any, source: Any, source_mask: Any) -> Any:
     """Return f_i of each word of the context, `[batch, context_length, units]`."""
     scores = ops.matmul(context, ops.transpose(source, (0, 2, 1)))
     scores = ops.cast(scores, "float32") / source.shape[-1] ** 0.5

@@ -66,9 +66,9 @@ class PositionEncoding(Composite, keras.layers.Layer):
         """
         mask = ops.cast(word_mask, "float32")
         count = ops.maximum(ops.sum(mask, axis=-1, keepdims=True), 1.0)
-        place = ops.expand_dims(ops.cumsum(mask, axis=-1) / count, -1)  # j / J
+        position = ops.expand_dims(ops.cumsum(mask, axis=-1) / count, -1)  # j / J
         units = embedded.shape[-1]
         feature = ops.arange(1, units + 1, dtype="float32") / units  # k / d
-        weights = (1.0 - place) - feature * (1.0 - 2.0 * place)
+        weights = (1.0 - position) - feature * (1.0 - 2.0 * position)
         weights = self.scale * weights * ops.expand_dims(mask, -1)
         return ops.sum(embedded * ops.cast(weights, embedded.dtype), axis=-2)

@@ -38,7 +38,7 @@ class LayerNormalization(Composite, keras.layers.Layer):
     def call(self, inputs: Any, training: bool = False) -> Any:
         """Normalize `[..., units]` in float32 or float64. The result has the layer's dtype."""
         dtype = keras.backend.result_type(inputs.dtype, "float32")
-        given = (ops.cast(tensor, dtype) for tensor in (inputs, self.gamma, self.beta))
+        tensors = (ops.cast(tensor, dtype) for tensor in (inputs, self.gamma, self.beta))
         # An export would store a function for each custom gradient.
-        normal = layer_normalization(self.epsilon, training, *given)
+        normal = layer_normalization(self.epsilon, training, *tensors)
         return ops.cast(normal, self.compute_dtype)

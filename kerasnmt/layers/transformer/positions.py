@@ -45,10 +45,10 @@ class SinusoidalPositions(Composite, keras.layers.Layer):
         units = words.shape[-1]
         if position is None:
             position = ops.arange(ops.shape(words)[1], dtype="int32")
-        places = ops.arange(units, dtype="int32")
-        lengths = 10000.0 ** (-2.0 / units * ops.cast(places // 2, "float32"))
+        features = ops.arange(units, dtype="int32")
+        lengths = 10000.0 ** (-2.0 / units * ops.cast(features // 2, "float32"))
         angles = ops.cast(position, "float32")[..., None] * lengths
-        waves = ops.where(places % 2 == 0, ops.sin(angles), ops.cos(angles))
+        waves = ops.where(features % 2 == 0, ops.sin(angles), ops.cos(angles))
         return words + ops.cast(waves, words.dtype)
 
     def check_length(self, length: int) -> None:

@@ -100,9 +100,9 @@ def check_export(
             f"Received: {len(expected)} translations for {len(texts)} texts"
         )
     directory = Path(directory)
-    found = find_runtime(directory)
-    rows = _rows(*found, texts, expected, timeout) if found else [_no_export(directory)]
-    return CheckReport(found[1] if found else directory, tuple(rows))
+    match = find_runtime(directory)
+    rows = _rows(*match, texts, expected, timeout) if match else [_no_export(directory)]
+    return CheckReport(match[1] if match else directory, tuple(rows))
 
 
 def _no_export(directory: Path) -> CheckRow:
@@ -115,12 +115,12 @@ def _no_export(directory: Path) -> CheckRow:
 
 def _rows(
     runtime: Runtime,
-    export: Path,
+    path: Path,
     texts: Sequence[str] | None,
     expected: Sequence[str] | None,
     timeout: float,
 ) -> Iterator[CheckRow]:
-    row = _row("files", _check_files, runtime, export)
+    row = _row("files", _check_files, runtime, path)
     yield row
     if not row.passed:
         return
@@ -129,32 +129,32 @@ def _rows(
         rows: tuple[Row, ...] = tuple((text,) for text in texts)
     else:
         try:
-            contract, rows, expected = _own_examples(export)
+            contract, rows, expected = _own_examples(path)
         except ValueError as error:
             yield CheckRow("expected", False, str(error))
             return
-    with SessionProcess(export, timeout) as process:
-        served = _Served(runtime, export, contract, rows, process)
+    with SessionProcess(path, timeout) as process:
+        export = _ServedExport(runtime, path, contract, rows, process)
         for name, check in runtime.checks_before_loading().items():
-            yield _row(name, check, served)
+            yield _row(name, check, export)
         for name, check in (
             ("load", _check_load),
             ("signatures", _check_signatures),
             ("requests", _check_requests),
         ):
-            row = _row(name, check, served)
+            row = _row(name, check, export)
             yield row
             if not row.passed:
                 return
         for name, further in contract.further_checks().items():
-            if name in served.signatures:
-                yield _row(name, _check_further, served, name, further)
-        yield _row("batch_of_one", _check_batch_of_one, served)
-        yield _row("odd_inputs", _check_odd_inputs, served)
+            if name in export.signatures:
+                yield _row(name, _check_further, export, name, further)
+        yield _row("batch_of_one", _check_batch_of_one, export)
+        yield _row("odd_inputs", _check_odd_inputs, export)
         for name, check in runtime.checks().items():
-            yield _row(name, check, served)
+            yield _row(name, check, export)
         if expected:
-            yield _row("expected", _check_expected, served, expected)
+            yield _row("expected", _check_expected, export, expected)
         elif texts is None:
             detail = "not compared with the model: the export contains no examples"
             yield CheckRow("expected", True, detail)
@@ -174,12 +174,12 @@ def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[
     return contract, rows or contract.example_rows, answers
 
 
-class _Served:
+class _ServedExport:
     """Export and the process that serves it, with a cache of requests.
 
     Args:
         runtime: Runtime of the export.
-        export: Path of the export.
+        path: Path of the export.
         contract: Contract of the export's kind.
         rows: Example rows.
         process: Process that serves the export.
@@ -188,12 +188,12 @@ class _Served:
     def __init__(
         self,
         runtime: Runtime,
-        export: Path,
+        path: Path,
         contract: ExportContract,
         rows: tuple[Row, ...],
         process: SessionProcess,
     ) -> None:
-        self.runtime, self.export = runtime, export
+        self.runtime, self.path = runtime, path
         self.contract, self.rows, self.process = contract, rows, process
         self._answers: dict[tuple[str, tuple[Row, ...]], Outputs] = {}
 
@@ -205,12 +205,12 @@ class _Served:
     @property
     def names(self) -> list[str]:
         """Names of the signatures that belong to the contract."""
-        return self.contract.served(self.signatures)
+        return self.contract.known_signatures(self.signatures)
 
     @functools.cached_property
     def tolerance(self) -> float:
         """Largest difference of the scores of a text, alone and in a batch."""
-        return self.runtime.tolerance(read_description(self.export))
+        return self.runtime.tolerance(read_description(self.path))
 
     def ask(self, signature: str, rows: tuple[Row, ...]) -> Outputs:
         """Return the outputs of a signature."""
@@ -233,66 +233,66 @@ def _check_files(runtime: Runtime, export: Path) -> str:
     return str(export)
 
 
-def _check_load(served: _Served) -> str:
-    _ = served.signatures
-    package = served.runtime.session_without
-    how = f"without the Python package {package}" if package else f"with {served.runtime.title}"
-    return f"loaded {how}, {served.process.resident_memory() / 1e6:.0f} MB resident"
+def _check_load(export: _ServedExport) -> str:
+    _ = export.signatures
+    package = export.runtime.session_without
+    how = f"without the Python package {package}" if package else f"with {export.runtime.title}"
+    return f"loaded {how}, {export.process.resident_memory() / 1e6:.0f} MB resident"
 
 
-def _check_signatures(served: _Served) -> str:
-    refuse(served.contract.signature_problems(served.signatures, served.runtime.lacks))
-    return ", ".join(served.names)
+def _check_signatures(export: _ServedExport) -> str:
+    refuse(export.contract.signature_problems(export.signatures, export.runtime.lacks))
+    return ", ".join(export.names)
 
 
-def _check_requests(served: _Served) -> str:
+def _check_requests(export: _ServedExport) -> str:
     problems = []
-    for name in served.names:
-        outputs = served.ask(name, served.rows)
-        problems += served.contract.shape_problems(name, outputs, len(served.rows))
+    for name in export.names:
+        outputs = export.ask(name, export.rows)
+        problems += export.contract.shape_problems(name, outputs, len(export.rows))
     refuse(problems)
-    signatures = "1 signature" if len(served.names) == 1 else f"{len(served.names)} signatures"
-    return f"{signatures} answered {len(served.rows)} {served.contract.rows}"
+    signatures = "1 signature" if len(export.names) == 1 else f"{len(export.names)} signatures"
+    return f"{signatures} answered {len(export.rows)} {export.contract.rows}"
 
 
 def _check_further(
-    served: _Served, name: str, check: Callable[[Outputs, Outputs], tuple[list[str], str]]
+    export: _ServedExport, name: str, check: Callable[[Outputs, Outputs], tuple[list[str], str]]
 ) -> str:
-    default, outputs = (served.ask(asked, served.rows) for asked in ("serving_default", name))
-    problems, found = check(default, outputs)
+    default, outputs = (export.ask(one, export.rows) for one in ("serving_default", name))
+    problems, detail = check(default, outputs)
     refuse(problems)
-    return found
+    return detail
 
 
-def _check_batch_of_one(served: _Served) -> str:
-    together = served.ask("serving_default", served.rows)
-    singles = [served.ask("serving_default", (row,)) for row in served.rows[:_SINGLES]]
+def _check_batch_of_one(export: _ServedExport) -> str:
+    together = export.ask("serving_default", export.rows)
+    singles = [export.ask("serving_default", (row,)) for row in export.rows[:_SINGLES]]
     first = {name: values[:_SINGLES] for name, values in together.items()}
     alone = {name: np.concatenate([single[name] for single in singles]) for name in together}
-    refuse(served.contract.differences(first, alone, served.tolerance))
-    return f"{len(singles)} {served.contract.rows}: same answers alone and in the batch"
+    refuse(export.contract.differences(first, alone, export.tolerance))
+    return f"{len(singles)} {export.contract.rows}: same answers alone and in the batch"
 
 
-def _check_odd_inputs(served: _Served) -> str:
-    contract = served.contract
+def _check_odd_inputs(export: _ServedExport) -> str:
+    contract = export.contract
     odd_rows = contract.odd_rows
     rows = tuple(odd_rows.values())
     problems = []
-    for signature in served.names:
-        together = served.ask(signature, rows)
-        found = contract.shape_problems(signature, together, len(rows))
-        found = found or contract.encoding_problems(together)
-        problems += [f"{signature}: {problem}" for problem in found]
+    for signature in export.names:
+        together = export.ask(signature, rows)
+        new = contract.shape_problems(signature, together, len(rows))
+        new = new or contract.encoding_problems(together)
+        problems += [f"{signature}: {problem}" for problem in new]
     refuse(problems)
-    together = served.ask("serving_default", rows)
+    together = export.ask("serving_default", rows)
     for index, (name, row) in enumerate(odd_rows.items()):
         try:
-            alone = served.ask("serving_default", (row,))
+            alone = export.ask("serving_default", (row,))
         except RuntimeError as error:
             raise RuntimeError(f"{name}, alone: {error}") from error
         among = {output: values[index : index + 1] for output, values in together.items()}
-        found = contract.differences(among, alone, served.tolerance)
-        problems += [f"{name}, alone: {problem}" for problem in found]
+        differences = contract.differences(among, alone, export.tolerance)
+        problems += [f"{name}, alone: {problem}" for problem in differences]
     refuse(problems)
     first, *_, last = odd_rows
     return (
@@ -301,9 +301,9 @@ def _check_odd_inputs(served: _Served) -> str:
     )
 
 
-def _check_expected(served: _Served, expected: Sequence[str]) -> str:
-    contract = served.contract
+def _check_expected(export: _ServedExport, expected: Sequence[str]) -> str:
+    contract = export.contract
     wanted = np.array([answer.encode() for answer in expected], object)
-    received = served.ask("serving_default", served.rows)[contract.answer]
+    received = export.ask("serving_default", export.rows)[contract.answer]
     refuse(contract.differences({contract.answer: wanted}, {contract.answer: received}))
     return f"{len(expected)} {contract.answer}s as expected"

@@ -38,10 +38,10 @@ def main() -> None:
             must run.
     """
     directory = sys.argv[1]
-    found = find_runtime(directory)
-    if found is None:
+    match = find_runtime(directory)
+    if match is None:
         sys.exit(f"Expected the folder of an export. Received: {directory}.")
-    runtime, export = found
+    runtime, export = match
     _refuse(runtime.session_without)
     answers = _take_stdout()
     session = functools.cache(lambda: runtime.open(export))

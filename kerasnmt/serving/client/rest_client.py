@@ -118,10 +118,10 @@ def _arrays(
 
 def _strings(value: Any) -> np.ndarray:
     array = np.array(value, object)
-    for place, text in enumerate(array.flat):
+    for index, text in enumerate(array.flat):
         if not isinstance(text, str):
             raise ValueError(f"Expected strings. Received: {text!r}")
-        array.flat[place] = text.encode("utf-8", "surrogateescape")
+        array.flat[index] = text.encode("utf-8", "surrogateescape")
     return array
 
 

@@ -74,9 +74,8 @@ class ServingClient(ServedModel, abc.ABC):
         if problems := self.contract.signature_problems(declared):
             raise self._refused(f"a model that is not an export of kerasnmt: {problems[0]}")
         self.fields = tuple(self.contract.inputs)
-        self.signatures = {
-            name: functools.partial(self._ask, name) for name in self.contract.served(declared)
-        }
+        names = self.contract.known_signatures(declared)
+        self.signatures = {name: functools.partial(self._ask, name) for name in names}
         self.description: dict[str, Any] = {}
         if "n_best" in self.signatures:
             shape = declared["n_best"].outputs["translations"].shape

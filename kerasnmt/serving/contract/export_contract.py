@@ -118,7 +118,7 @@ class ExportContract:
         """Yield batches of several sizes, dicts of inputs, to warm up a server."""
         raise NotImplementedError
 
-    def served(self, signatures: Collection[str]) -> list[str]:
+    def known_signatures(self, signatures: Collection[str]) -> list[str]:
         """Return the names of the given signatures that belong to the contract."""
         return [name for name in self.outputs if name in signatures]
 
@@ -231,7 +231,7 @@ class ExportContract:
             else:
                 unequal = ~np.isclose(other, one, rtol=0, atol=tolerance)
             if unequal.any():
-                index = tuple(int(place[0]) for place in np.nonzero(unequal))
+                index = tuple(int(indices[0]) for indices in np.nonzero(unequal))
                 problems.append(
                     f"{name} of {self.row} {index[0]}: {_shown(other[index])}, "
                     f"expected {_shown(one[index])}"
@@ -249,9 +249,9 @@ class ExportContract:
             return [f"{where}: names {sorted(declared)}, expected {sorted(expected)}"]
         problems = []
         for name, (dtype, axes) in expected.items():
-            _, found, shape = declared[name]
-            if found != dtype:
-                problems.append(f"{where} {name!r}: dtype {found}, expected {dtype}")
+            _, received, shape = declared[name]
+            if received != dtype:
+                problems.append(f"{where} {name!r}: dtype {received}, expected {dtype}")
             # An unknown rank is not a problem, because `shape_problems` checks the real shapes.
             if shape is not None and (len(shape) != len(axes) or shape[0] != -1):
                 problems.append(
@@ -259,9 +259,9 @@ class ExportContract:
                 )
         return problems
 
-    def _present(self, expected: Mapping[str, Any], found: Collection[str]) -> dict[str, Any]:
+    def _present(self, expected: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
         """Return the expected entries without the optional outputs that are absent."""
-        absent = {*self.optional_outputs}.difference(found)
+        absent = {*self.optional_outputs}.difference(names)
         return {name: value for name, value in expected.items() if name not in absent}
 
 

@@ -56,7 +56,7 @@ class TranslationContract(ExportContract):
         """Yield batches of 1, 8 and 64 texts of 1, 8 and 32 words."""
         for size in WARMUP_BATCH_SIZES:
             for length in _WARMUP_LENGTHS:
-                words = [_WARMUP_WORDS[place % len(_WARMUP_WORDS)] for place in range(length)]
+                words = [_WARMUP_WORDS[index % len(_WARMUP_WORDS)] for index in range(length)]
                 yield {self.inputs[0]: [" ".join(words).encode()] * size}
 
     def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
@@ -117,8 +117,8 @@ class TranslationContract(ExportContract):
         ]
         problems += weight_problems(weights, real["target"], real["source"])
         if "pointer_weights" in attention:
-            found = weight_problems(attention["pointer_weights"], real["target"], real["source"])
-            problems += [f"pointer: {one}" for one in found]
+            further = weight_problems(attention["pointer_weights"], real["target"], real["source"])
+            problems += [f"pointer: {one}" for one in further]
         if "generate_probability" in attention:
             probability = attention["generate_probability"]
             wrong = probability[~(np.abs(probability - 0.5) <= 0.5 + WEIGHT_TOLERANCE)]
@@ -129,14 +129,14 @@ class TranslationContract(ExportContract):
         return problems
 
     def _check_n_best(self, default: Outputs, n_best: Outputs) -> tuple[list[str], str]:
-        found = f"beam of {n_best['scores'].shape[1]}, best first"
-        return self.n_best_problems(default, n_best), found
+        detail = f"beam of {n_best['scores'].shape[1]}, best first"
+        return self.n_best_problems(default, n_best), detail
 
     def _check_attention(self, _: Outputs, attention: Outputs) -> tuple[list[str], str]:
-        found = "weights sum to at most 1 over the source"
+        detail = "weights sum to at most 1 over the source"
         if "generate_probability" in attention:
-            found += ", generate_probability is from 0 to 1"
-        return self.attention_problems(attention), f"{found}, 0 on padding"
+            detail += ", generate_probability is from 0 to 1"
+        return self.attention_problems(attention), f"{detail}, 0 on padding"
 
 
 # Text of the contexts in the examples.
@@ -192,8 +192,8 @@ class ContextContract(TranslationContract):
             "target_tokens": attention["target_tokens"],
             "weights": attention["context_weights"],
         }
-        found = super().attention_problems(context)
-        problems += [f"context: {one}" for one in found]
+        further = super().attention_problems(context)
+        problems += [f"context: {one}" for one in further]
         if {"context_probability", "generate_probability"} <= attention.keys():
             probability = attention["context_probability"]
             wrong = probability < 0

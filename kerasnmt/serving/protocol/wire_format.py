@@ -51,7 +51,7 @@ def fields(message: bytes | memoryview) -> Iterator[tuple[int, Any]]:
 
 def repeated(message: bytes | memoryview, number: int) -> list[Any]:
     """Return the values of all fields with this number, in order."""
-    return [value for found, value in fields(message) if found == number]
+    return [value for key, value in fields(message) if key == number]
 
 
 def text(message: bytes | memoryview, number: int) -> str:

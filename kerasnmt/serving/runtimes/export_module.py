@@ -16,7 +16,7 @@ from kerasnmt.tasks import ServedModel, task_of
 class ExportModule(ServedModel):
     """Task of a model, with the weights in the number format of the export.
 
-    Its signatures are the `served` steps of the task; see `kerasnmt.tasks.TranslationTask`,
+    Its signatures are the `exported` steps of the task; see `kerasnmt.tasks.TranslationTask`,
     `CaptioningTask` and `AnsweringTask`.
 
     Args:
@@ -47,7 +47,7 @@ class ExportModule(ServedModel):
     @property
     def signatures(self) -> dict[str, Any]:
         """Traced functions, by the names of their signatures."""
-        return {name: self._task.signatures[name] for name in self._task.served}
+        return {name: self._task.signatures[name] for name in self._task.exported}
 
     @property
     def saved(self) -> tf.Module:

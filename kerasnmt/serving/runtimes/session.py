@@ -49,12 +49,12 @@ class ServedModelSession(Session):
     """Session of an export that has been loaded for `Translator`.
 
     Args:
-        served: The export. Its functions return all outputs of the contract that are not optional.
+        model: The export. Its functions return all outputs of the contract that are not optional.
     """
 
-    def __init__(self, served: ServedModel) -> None:
-        self._served: ServedModel | None = served
-        contract = kind_of(served.fields).contract
+    def __init__(self, model: ServedModel) -> None:
+        self._model: ServedModel | None = model
+        contract = kind_of(model.fields).contract
         inputs = {name: TensorInfo(name, "string", [-1]) for name in contract.inputs}
         self.signatures = {
             name: Signature(
@@ -65,23 +65,23 @@ class ServedModelSession(Session):
                     if output not in contract.optional_outputs
                 },
             )
-            for name in served.signatures
+            for name in model.signatures
         }
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Run a signature once; see `Session`."""
-        if self._served is None:
+        if self._model is None:
             raise RuntimeError("Expected an open session. It was closed. Create a new one.")
         if signature not in self.signatures:
             raise ValueError(
                 f"Expected one of the signatures {sorted(self.signatures)}. Received: {signature=}"
             )
         try:
-            outputs = self._served.signatures[signature](**inputs)
+            outputs = self._model.signatures[signature](**inputs)
         except Exception as error:  # each runtime has its own
             raise RuntimeError(str(error)) from error
         return {name: np.asarray(values) for name, values in outputs.items()}
 
     def close(self) -> None:
         """Free the model; see `Session`."""
-        self._served = None
+        self._model = None

@@ -85,12 +85,12 @@ class _Int8(tf.Module):
     def __init__(self, weight: keras.Variable) -> None:
         super().__init__()
         values = keras.ops.convert_to_numpy(weight)
-        whole, scales = as_int8(values, weight.path)
-        self.whole = tf.Variable(whole, trainable=False)
+        quantized, scales = as_int8(values, weight.path)
+        self.quantized = tf.Variable(quantized, trainable=False)
         self.scales = tf.Variable(scales, trainable=False)
 
     def __call__(self) -> tf.Tensor:
-        return tf.cast(self.whole, tf.float32) * self.scales
+        return tf.cast(self.quantized, tf.float32) * self.scales
 
 
 _KINDS = {"float32": _Own, "float16": _Float16, "int8": _Int8}

@@ -112,10 +112,10 @@ def read_description(version: Path) -> dict[str, Any]:
     path = paths[0]
     try:
         description = json.loads(path.read_bytes())
-        whole = _examples_fit(description, kind_of(description["inputs"]).contract)
+        valid = _examples_fit(description, kind_of(description["inputs"]).contract)
     except (ValueError, KeyError, AttributeError, TypeError):
-        whole = False
-    if not whole:
+        valid = False
+    if not valid:
         raise ValueError(
             f"{path}: expected the description of an export in JSON, with one answer for each of "
             "its examples. Received: another file. Export the model again."
@@ -127,8 +127,8 @@ def _examples_fit(description: dict[str, Any], contract: ExportContract) -> bool
     """Return whether there is one answer for each example, or there are no examples."""
     names = {*contract.inputs, contract.answer}
     examples = description.get("examples", {name: [] for name in names})
-    whole = examples.keys() == names and len({*map(len, examples.values())}) == 1
-    return whole and all(map(_are_strings, examples.values()))
+    complete = examples.keys() == names and len({*map(len, examples.values())}) == 1
+    return complete and all(map(_are_strings, examples.values()))
 
 
 def chosen_version(directory: Path) -> Path:

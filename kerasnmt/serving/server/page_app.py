@@ -94,7 +94,7 @@ class PageApp:
         if request.method not in methods:
             raise MethodNotAllowed(methods, f"Expected {methods[0]}. Received: {request.method}")
         if question is not None:
-            return json_answer(self._asked(question, request))
+            return json_answer(self._ask(question, request))
         if request.path == "/page/model":
             return json_answer({**self._about, **self._model.describe()})
         name, kind = _FILES[request.path]
@@ -104,7 +104,7 @@ class PageApp:
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
 
-    def _asked(self, question: _Question, request: Request) -> dict[str, Any]:
+    def _ask(self, question: _Question, request: Request) -> dict[str, Any]:
         start = time.perf_counter()
         try:
             document = json.loads(read_body(request, self._max_body_bytes))

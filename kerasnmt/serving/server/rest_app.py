@@ -35,8 +35,8 @@ _PATH = re.compile(
 
 def route_of(path: str) -> str:
     """Return the name of the route of a path: predict, metadata, status or other."""
-    found = _PATH.fullmatch(path)
-    return (found["what"].strip(":/") or "status") if found else "other"
+    match = _PATH.fullmatch(path)
+    return (match["what"].strip(":/") or "status") if match else "other"
 
 
 class RestApp:
@@ -102,8 +102,8 @@ class RestApp:
             raise MethodNotAllowed([method], f"Expected {method}. Received: {request.method}")
         name, version = path["name"], path["version"]
         if name != self.name or version not in (None, str(self.version)):
-            asked = f"Latest({name})" if version is None else f"Specific({name}, {version})"
-            raise NotFound(f"Servable not found for request: {asked}")
+            servable = f"Latest({name})" if version is None else f"Specific({name}, {version})"
+            raise NotFound(f"Servable not found for request: {servable}")
         if path["what"] == ":predict":
             return self._predict(request)
         if path["what"] == "/metadata":
@@ -113,15 +113,15 @@ class RestApp:
         return {"model_version_status": [state]}
 
     def _predict(self, request: Request) -> dict[str, Any]:
-        asked = self._document(request)
-        name = asked.get("signature_name") or "serving_default"
+        document = self._document(request)
+        name = document.get("signature_name") or "serving_default"
         if not isinstance(name, str) or name not in self.session.signatures:
             raise BadRequest(f'Serving signature name: "{name}" not found in signature def')
         signature = self.session.signatures[name]
-        if ("instances" in asked) == ("inputs" in asked):
+        if ("instances" in document) == ("inputs" in document):
             raise BadRequest("Expected one of the keys 'instances' and 'inputs'")
-        in_rows = "instances" in asked
-        columns = _of_rows(asked["instances"], signature) if in_rows else asked["inputs"]
+        in_rows = "instances" in document
+        columns = _of_rows(document["instances"], signature) if in_rows else document["inputs"]
         if not isinstance(columns, dict) or _is_binary(columns):
             columns = {_only_input(signature): columns}
         if missing := signature.inputs.keys() - columns.keys():

@@ -189,5 +189,5 @@ def _need_get(request: Request) -> None:
 
 def _log_line(request: Request, status: int, seconds: float) -> str:
     now = datetime.now().astimezone().isoformat(timespec="milliseconds")
-    asked = f"{request.method} {request.path}".encode("unicode_escape").decode()
-    return f"{now} {request.remote_addr} {asked} {status} {1000 * seconds:.1f} ms\n"
+    request_line = f"{request.method} {request.path}".encode("unicode_escape").decode()
+    return f"{now} {request.remote_addr} {request_line} {status} {1000 * seconds:.1f} ms\n"

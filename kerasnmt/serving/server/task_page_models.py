@@ -34,11 +34,11 @@ class SearchPageModel(PageModel):
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Search; see `PageModel`."""
-        found = self._explorer.search(request, prefix_ids)
-        best = found.ids[0] if found.ids else []
+        exploration = self._explorer.search(request, prefix_ids)
+        best = exploration.ids[0] if exploration.ids else []
         sentence = self.inspect(request, best) if best else None
         truncated = self._explorer.truncated(request)
-        return {**found.document(), "sentence": sentence, "truncated": truncated}
+        return {**exploration.document(), "sentence": sentence, "truncated": truncated}
 
     def inspect(self, request: Request, target_ids: list[int]) -> Document:
         """Inspect; see `PageModel`."""

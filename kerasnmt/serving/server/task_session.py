@@ -35,11 +35,11 @@ class TaskSession(Session):
     def __init__(self, task: Task) -> None:
         self._task = task
         _ = task.signatures  # made here, and not by two threads at once
-        self._found: dict[str, _Traced] = {}
+        self._functions: dict[str, _Traced] = {}
         self._tracing = threading.Lock()
         self._closed = False
         self.signatures: Mapping[str, Signature] = _Signatures(
-            task.served, lambda name: self._traced(name).signature
+            task.exported, lambda name: self._traced(name).signature
         )
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -55,21 +55,21 @@ class TaskSession(Session):
     def close(self) -> None:
         """Free the functions; see `Session`."""
         self._closed = True
-        self._found.clear()
+        self._functions.clear()
 
     def _traced(self, name: str) -> _Traced:
         """Return a function with its signature, and trace it the first time."""
-        if found := self._found.get(name):
-            return found
+        if function := self._functions.get(name):
+            return function
         with self._tracing:
             if self._closed:
                 raise RuntimeError("Expected an open session. It was closed. Create a new one.")
-            if name not in self._found:
-                self._found[name] = self._trace(name)
-            return self._found[name]
+            if name not in self._functions:
+                self._functions[name] = self._trace(name)
+            return self._functions[name]
 
     def _trace(self, name: str) -> _Traced:
-        fields = self._task.served[name].fields
+        fields = self._task.exported[name].fields
         inputs = {field: TensorInfo(f"{name}_{field}:0", "string", [-1]) for field in fields}
         function: Any = self._task.function(name)
         if keras.backend.backend() == "jax":

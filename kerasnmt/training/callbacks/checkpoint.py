@@ -15,8 +15,8 @@ from kerasnmt.training.processes import Processes
 from kerasnmt.training.up_to_date import bring_up_to_date
 
 
-class Place(NamedTuple):
-    """Place in the course of training.
+class Progress(NamedTuple):
+    """Progress of training.
 
     Attributes:
         epoch: Number of finished epochs.
@@ -31,14 +31,14 @@ class Checkpoint(keras.callbacks.Callback):
     """Callback that saves the state of training after each epoch and at regular intervals.
 
     A checkpoint contains the weights, the state of the optimizer, the state of the random
-    generators, the metrics of the epoch so far and the place in the data. Interrupted training
+    generators, the metrics of the epoch so far and the position in the data. Interrupted training
     resumes from it without any difference, if the data can resume too, like
     `kerasnmt.data.batches(…, first_epoch=…)`.
 
-    The name of the file contains the place, and the file is written completely or not at all. The
+    The name of the file contains the progress. The file is written completely or not at all. The
     second latest checkpoint stays too, because the latest one could be damaged.
     `keras.callbacks.BackupAndRestore` does not save the metrics and the random generators, and
-    stores the place in a second file.
+    stores the progress in a second file.
 
     ```python
     checkpoint = Checkpoint("run/checkpoints", every=500)
@@ -93,11 +93,11 @@ class Checkpoint(keras.callbacks.Callback):
         self._first_batch = 0
 
     @property
-    def place(self) -> Place:
-        """Place of the latest checkpoint, or epoch 0 and batch 0 if there is none."""
-        return max(self._files(), default=Place())
+    def progress(self) -> Progress:
+        """Progress at the latest checkpoint, or epoch 0 and batch 0 if there is none."""
+        return max(self._files(), default=Progress())
 
-    def restore(self, model: keras.Model) -> Place:
+    def restore(self, model: keras.Model) -> Progress:
         """Restore a compiled model from the latest checkpoint, if there is one.
 
         If the latest checkpoint is damaged, the previous one is used, with a warning, and the
@@ -108,13 +108,13 @@ class Checkpoint(keras.callbacks.Callback):
             model: Model with the same shapes, compiled with the same kind of optimizer.
 
         Returns:
-            The place from which training continues.
+            The progress from which training continues.
 
         Raises:
             ValueError: If the checkpoint belongs to another model or optimizer, or no checkpoint
                 can be read.
         """
-        place, arrays = self.processes.share(self._latest)
+        progress, arrays = self.processes.share(self._latest)
         if arrays:
             if not model.optimizer.built:  # building it again would add variables
                 model.optimizer.build(model.trainable_variables)
@@ -123,24 +123,24 @@ class Checkpoint(keras.callbacks.Callback):
             if [array.shape for array in arrays[: len(state)]] != shapes:
                 raise ValueError(
                     "Expected a checkpoint of this model and its optimizer. Received: "
-                    f"{self.directory / _name(place)}, whose weights have other shapes. Resume "
+                    f"{self.directory / _name(progress)}, whose weights have other shapes. Resume "
                     "with the recipe of the run."
                 )
             for variable, array in zip(state, arrays, strict=False):
                 variable.assign(array)
             for later, damaged in self._files().items():
-                if later > place:  # the later checkpoints are damaged
+                if later > progress:  # the later checkpoints are damaged
                     damaged.rename(damaged.with_suffix(".damaged"))
             *self._metrics, clock = arrays[len(state) :]
-            self._first_batch = place.batch
+            self._first_batch = progress.batch
             if self.clock:
                 self.clock.set(*map(float, clock))
-        return place
+        return progress
 
-    def _latest(self) -> tuple[Place, list[np.ndarray]]:
-        """Return the place and the arrays of the latest checkpoint that can be read."""
+    def _latest(self) -> tuple[Progress, list[np.ndarray]]:
+        """Return the progress and the arrays of the latest checkpoint that can be read."""
         problem = None
-        for place, path in sorted(self._files().items(), reverse=True):
+        for progress, path in sorted(self._files().items(), reverse=True):
             try:
                 arrays = _read(path)
             except ValueError as error:
@@ -148,10 +148,10 @@ class Checkpoint(keras.callbacks.Callback):
                 continue
             if problem:
                 warnings.warn(f"{problem}; training resumes from {path.name}", stacklevel=3)
-            return place, arrays
+            return progress, arrays
         if problem:
             raise ValueError(f"{problem}, and so are all older ones; start again in another folder")
-        return Place(), []
+        return Progress(), []
 
     def average(self, model: keras.Model) -> int:
         """Replace the weights of a model by their mean over the latest epochs that are kept.
@@ -166,13 +166,13 @@ class Checkpoint(keras.callbacks.Callback):
             The number of epochs. If there are fewer than two, the weights do not change.
         """
         weights = model.trainable_variables
-        places = [[w is v for v in _state(model)].index(True) for w in weights]
-        epochs, means = self.processes.share(lambda: self._means(places))
+        indices = [[w is v for v in _state(model)].index(True) for w in weights]
+        epochs, means = self.processes.share(lambda: self._means(indices))
         for weight, mean in zip(weights, means, strict=False):
             weight.assign(mean)
         return epochs
 
-    def _means(self, places: list[int]) -> tuple[int, list[np.ndarray]]:
+    def _means(self, indices: list[int]) -> tuple[int, list[np.ndarray]]:
         """Return the number of epochs that are kept, and the means of these arrays over them.
 
         There are no means if there are fewer than two epochs.
@@ -180,12 +180,12 @@ class Checkpoint(keras.callbacks.Callback):
         epochs = self._kept_epochs()
         if len(epochs) < 2:
             return len(epochs), []
-        means = [np.zeros(())] * len(places)
-        for place in epochs:
-            arrays = _read(self._files()[place])
+        means = [np.zeros(())] * len(indices)
+        for progress in epochs:
+            arrays = _read(self._files()[progress])
             means = [
                 mean + arrays[index].astype("float64") / len(epochs)
-                for mean, index in zip(means, places, strict=True)
+                for mean, index in zip(means, indices, strict=True)
             ]
         return len(epochs), means
 
@@ -208,41 +208,41 @@ class Checkpoint(keras.callbacks.Callback):
     def save(self) -> None:
         """Write a checkpoint now, but not after the last batch, when `on_epoch_end` writes one."""
         if not self.is_last_batch:
-            self._write(Place(self._epoch, self._done))
+            self._write(Progress(self._epoch, self._done))
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Write the checkpoint of the epoch."""
-        self._write(Place(epoch + 1))
+        self._write(Progress(epoch + 1))
 
-    def _write(self, place: Place) -> None:
+    def _write(self, progress: Progress) -> None:
         """Write a checkpoint, and delete those that it replaces."""
         if not self.processes.is_first:
             return
         bring_up_to_date(self.model)
         arrays = [_array(variable) for variable in _state(self.model) + _metrics(self.model)]
         clock = (self.clock.seconds, self.clock.cpu_seconds) if self.clock else (0.0, 0.0)
-        with atomic_write(self.directory / _name(place)) as path:
+        with atomic_write(self.directory / _name(progress)) as path:
             np.savez(path, *arrays, np.array(clock))
-        kept = {place, *sorted(self._files())[-2:], *self._kept_epochs()}
+        kept = {progress, *sorted(self._files())[-2:], *self._kept_epochs()}
         for other, path in self._files().items():
             if other not in kept:
                 path.unlink()
 
-    def _kept_epochs(self) -> list[Place]:
-        epochs = sorted(place for place in self._files() if not place.batch)
+    def _kept_epochs(self) -> list[Progress]:
+        epochs = sorted(progress for progress in self._files() if not progress.batch)
         return epochs[max(len(epochs) - self.keep, 0) :]
 
-    def _files(self) -> dict[Place, Path]:
-        """Return the files of the checkpoints, by place."""
+    def _files(self) -> dict[Progress, Path]:
+        """Return the files of the checkpoints, by progress."""
         names = {
             path: re.fullmatch(r"epoch_(\d+)_batch_(\d+)\.npz", path.name)
             for path in self.directory.glob("epoch_*")
         }
-        return {Place(int(m[1]), int(m[2])): path for path, m in names.items() if m}
+        return {Progress(int(m[1]), int(m[2])): path for path, m in names.items() if m}
 
 
-def _name(place: Place) -> str:
-    return f"epoch_{place.epoch:04d}_batch_{place.batch:08d}.npz"
+def _name(progress: Progress) -> str:
+    return f"epoch_{progress.epoch:04d}_batch_{progress.batch:08d}.npz"
 
 
 def _state(model: keras.Model) -> list[Any]:

@@ -58,11 +58,11 @@ class MovingAverage(CallbackGroup):
     def on_test_begin(self, logs: dict | None = None) -> None:
         """Replace the weights by their average when validation begins."""
         if self._trains:
-            self._put_average()
+            self._use_average()
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Call the callbacks with the average, and restore the weights."""
-        self._put_average()
+        self._use_average()
         super().on_epoch_end(epoch, logs)
         for variable, weight in zip(self.model.trainable_variables, self._weights, strict=True):
             variable.assign(weight)
@@ -73,7 +73,7 @@ class MovingAverage(CallbackGroup):
         self._trains = False
         super().on_train_end(logs)
 
-    def _put_average(self) -> None:
+    def _use_average(self) -> None:
         if self._weights is None:
             variables = self.model.trainable_variables
             self._weights = [keras.ops.convert_to_numpy(variable) for variable in variables]

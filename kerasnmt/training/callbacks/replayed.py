@@ -15,7 +15,7 @@ class Replayed(CallbackGroup):
     earlier epochs, so an interruption makes no difference.
 
     ```python
-    history = EpochHistory("run/history.jsonl", initial_epoch=place.epoch)
+    history = EpochHistory("run/history.jsonl", initial_epoch=progress.epoch)
     stopping = Replayed(keras.callbacks.EarlyStopping("val_bleu", mode="max"), history.records)
     ```
 

@@ -25,7 +25,7 @@ class StepScalars(TensorBoardRun):
       `weight_norm/encoder`.
 
     Resumed training continues the curves. TensorBoard drops the points that the interrupted
-    training has written after the place of resumption, unless `--load_fast=false` is set.
+    training has written after the point of resumption, unless `--load_fast=false` is set.
 
     Between the values, nothing is read, so an accelerator does not wait.
 

@@ -22,45 +22,45 @@ class Origin(NamedTuple):
     """Parts of a recipe that a trained model fixes.
 
     Attributes:
-        place: The run or the preset.
+        path: The run or the preset.
         model: Name of the model in the zoo.
         keywords: Keywords of its constructor.
         tokenizers: Keys of the recipe for each tokenizer: `shared`, or `source` and `target`.
         search: Search options.
     """
 
-    place: str
+    path: str
     model: str
     keywords: dict[str, Any]
     tokenizers: dict[str, dict[str, Any]]
     search: dict[str, Any]
 
 
-def origin_of(place: str | os.PathLike) -> Origin:
+def origin_of(path: str | os.PathLike) -> Origin:
     """Return the parts of a recipe that the model of a run or of a preset fixes.
 
     Raises:
         ValueError: If there is neither, a file of the run is missing or damaged, the model is not a
             `Seq2Seq` of the zoo, or the preset does not say how its model was made.
     """
-    run = RunFolder(place)
+    run = RunFolder(path)
     if run.model.exists():
         run.check_trained()
         recipe = Recipe.load(run.recipe)
         tokenizers = recipe.tokenizer.model_dump(exclude_defaults=True)
         model = recipe.model
-        return Origin(str(place), model.name, model.keywords, tokenizers, recipe.search.options)
-    check_start(place)
-    preset = get_preset(place)
+        return Origin(str(path), model.name, model.keywords, tokenizers, recipe.search.options)
+    check_start(path)
+    preset = get_preset(path)
     if "model" not in preset.about:
         raise ValueError(
             f"Expected a preset with the keywords of {preset.model_name}, which a recipe needs, in "
-            f"about.model of its metadata.json. Received: {place}, without them. Train it in "
+            f"about.model of its metadata.json. Received: {path}, without them. Train it in "
             "Python, with from_preset and model.fit, or start from its run."
         )
     get_model(preset.model_name, Seq2Seq)  # refuses models without recipes
     keywords = preset.about["model"]
-    return Origin(str(place), preset.model_name, keywords, _tokenizers(preset), preset.search)
+    return Origin(str(path), preset.model_name, keywords, _tokenizers(preset), preset.search)
 
 
 def _tokenizers(preset: Preset) -> dict[str, dict[str, Any]]:
@@ -87,7 +87,7 @@ class Continuation(Proposal):
     def __init__(self, origin: Origin, **options: Any) -> None:
         super().__init__(origin.model, copies=False, **options)
         self._origin = origin
-        self.start = f"--init-from {shlex.quote(origin.place)} "
+        self.start = f"--init-from {shlex.quote(origin.path)} "
         self.about_training = (
             f"Train it with `kerasnmt train {self.start.strip()}`; without this option, the model "
             "starts from random weights and learns next to nothing."

@@ -46,7 +46,7 @@ def first_problem(error: ValidationError, schema: type[BaseModel]) -> str:
 
 
 def _section(schema: type[BaseModel], location: Iterable[str]) -> type[BaseModel]:
-    """Find the class of a section by its place in the recipe."""
+    """Find the class of a section by its location in the recipe."""
     section: Any = schema
     for name in location:
         annotation = section.model_fields[name].annotation

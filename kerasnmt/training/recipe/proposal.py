@@ -200,7 +200,7 @@ class Proposal:
         )
         words = sorted(counts, key=lambda word: (-counts[word], word))
         often = max(_LOST_TARGETS * len(pairs), 1)
-        needed = (place for place, word in enumerate(words, 1) if lost[word] > often)
+        needed = (rank for rank, word in enumerate(words, 1) if lost[word] > often)
         fewest = max(needed, default=0)
         for word in words[: _MOST_WORDS - 4]:
             if known >= fewest and (remaining <= most or counts[word] == 1):

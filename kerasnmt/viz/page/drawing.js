@@ -31,24 +31,24 @@
   }
 
   // Words or tokens of a side. Each has a text, and the range of its tokens.
-  function units(side, whole) {
-    const found = [];
+  function units(side, byWords) {
+    const merged = [];
     side.tokens.forEach((token, index) => {
-      const word = whole && side.words ? side.words[index] : index;
-      const last = found[found.length - 1];
+      const word = byWords && side.words ? side.words[index] : index;
+      const last = merged[merged.length - 1];
       if (last && last.word === word) {
         last.text += token;
         last.end = index + 1;
       } else {
-        found.push({ word, text: token, start: index, end: index + 1, isEnd: token === "</s>" });
+        merged.push({ word, text: token, start: index, end: index + 1, isEnd: token === "</s>" });
       }
     });
-    for (const unit of found) {
-      if (whole && side.kind === "words_and_punctuation") unit.text = unit.text.replaceAll("￭", "");
-      else if (whole && side.kind !== "words") unit.text = unit.text.replaceAll("▁", "");
+    for (const unit of merged) {
+      if (byWords && side.kind === "words_and_punctuation") unit.text = unit.text.replaceAll("￭", "");
+      else if (byWords && side.kind !== "words") unit.text = unit.text.replaceAll("▁", "");
       unit.text = unit.isEnd ? "end" : ["", "▁", " "].includes(unit.text) ? "␣" : unit.text;
     }
-    return found;
+    return merged;
   }
   // Whether most letters are from a script that is written from right to left.
   function rightToLeft(units) {
@@ -71,12 +71,12 @@
       })
     );
   }
-  function grid(sentence, whole, head) {
-    const target = units(sentence.target, whole);
+  function grid(sentence, byWords, head) {
+    const target = units(sentence.target, byWords);
     const columns = [];
     const rows = target.map(() => []);
     sentence.sources.forEach((side) => {
-      const source = units(side, whole);
+      const source = units(side, byWords);
       const weights = head ? sentence.heads[head[0]][head[1]] : side.weights;
       between(weights, target, source).forEach((row, index) => rows[index].push(...row));
       columns.push(...source.map((unit, index) => ({ ...unit, side: side.name, first: index === 0 })));
@@ -127,7 +127,7 @@
   // Two rows of words with ribbons. The width and the darkness of a ribbon show its weight.
   function ribbons({ source, target, weights }, onChoose) {
     const [top, bottom] = [44, 200];
-    const place = (words) => {
+    const layOut = (words) => {
       let x = PAD;
       return words.map((unit) => {
         if (unit.first && x > PAD) x += 36;
@@ -136,13 +136,13 @@
         return x - room / 2 - 22;
       });
     };
-    const [upper, lower] = [place(source), place(target)];
-    const ends = [upper, lower].map((places) => (places.length ? places[places.length - 1] + 60 : 0));
+    const [upper, lower] = [layOut(source), layOut(target)];
+    const ends = [upper, lower].map((positions) => (positions.length ? positions[positions.length - 1] + 60 : 0));
     const size = Math.max(...ends, 200);
     upper.forEach((_, i) => (upper[i] += (size - ends[0]) / 2));
     lower.forEach((_, i) => (lower[i] += (size - ends[1]) / 2));
-    for (const [words, places] of [[source, upper], [target, lower]])
-      if (rightToLeft(words)) places.forEach((x, i) => (places[i] = size - x));
+    for (const [words, positions] of [[source, upper], [target, lower]])
+      if (rightToLeft(words)) positions.forEach((x, i) => (positions[i] = size - x));
     const svg = draw("svg", { width: size, height: 232, viewBox: `0 0 ${size} 232`, role: "group",
       "aria-label": "Source words above, target words below, with ribbons between them" });
     const marks = [];
@@ -157,10 +157,10 @@
         svg.append(element);
       })
     );
-    const written = (words, places, y, noteY, weightsOf, others) =>
+    const written = (words, positions, y, noteY, weightsOf, others) =>
       words.map((unit, index) => {
-        const element = label(unit, weightsOf(index), others, { x: places[index], y, "text-anchor": "middle" });
-        const note = draw("text", { x: places[index], y: noteY, class: "small", "text-anchor": "middle" });
+        const element = label(unit, weightsOf(index), others, { x: positions[index], y, "text-anchor": "middle" });
+        const note = draw("text", { x: positions[index], y: noteY, class: "small", "text-anchor": "middle" });
         svg.append(element, note);
         return { element, note };
       });
@@ -239,18 +239,18 @@
   }
 
   // The switches, which stay as they are for the next sentence.
-  const looks = { shape: "ribbons", whole: true, head: null, changed() {} };
+  const looks = { shape: "ribbons", byWords: true, head: null, changed() {} };
 
   // The attention of a sentence, with its switches.
   function alignment(sentence, onChoose) {
     if (!sentence.sources[0].weights)
       return make("p", { class: "note" }, "This model has no attention, so there is nothing to draw here.");
-    const place = make("div", { class: "scroll" });
+    const holder = make("div", { class: "scroll" });
     const redraw = () => {
-      const whole = looks.whole && merges(sentence);
-      const parts = grid(sentence, whole, sentence.heads ? looks.head : null);
+      const byWords = looks.byWords && merges(sentence);
+      const parts = grid(sentence, byWords, sentence.heads ? looks.head : null);
       const svg = (looks.shape === "ribbons" ? ribbons : heatMap)(parts, onChoose);
-      place.replaceChildren(svg);
+      holder.replaceChildren(svg);
     };
     const change = (name) => (value) => {
       looks[name] = value;
@@ -260,10 +260,10 @@
     const shapes = [["ribbons", "Ribbons"], ["map", "Heat map"]];
     const tools = [switcher("Drawing", shapes, looks.shape, change("shape"))];
     if (merges(sentence))
-      tools.push(switcher("Units", [[true, "Words"], [false, "Pieces"]], looks.whole, change("whole")));
+      tools.push(switcher("Units", [[true, "Words"], [false, "Pieces"]], looks.byWords, change("byWords")));
     if (sentence.heads) tools.push(headPicker(sentence.heads, change("head")));
     redraw();
-    return make("div", {}, make("div", { class: "row" }, tools), place,
+    return make("div", {}, make("div", { class: "row" }, tools), holder,
       make("p", { class: "note" }, "Point at a word, or focus it, to see its weights: the share of its attention that each word of the translation pays to each word of the text."));
   }
   function headPicker(heads, onChange) {
@@ -279,8 +279,8 @@
   }
 
   // The target words as buttons. Those that the model copied are marked.
-  function wordButtons(sentence, whole, onChoose, onPoint = () => {}) {
-    return units(sentence.target, whole).map((unit, index) => {
+  function wordButtons(sentence, byWords, onChoose, onPoint = () => {}) {
+    return units(sentence.target, byWords).map((unit, index) => {
       const copied = unit.isEnd ? null : share(sentence, unit);
       const probability = sentence.target.log_probability
         ? Math.exp(sum(sentence.target.log_probability.slice(unit.start, unit.end))) : null;
@@ -431,14 +431,14 @@
     URL.revokeObjectURL(address);
     canvas.toBlob((blob) => save("attention.png", blob));
   }
-  function saveButtons(place, data) {
-    const first = () => place.querySelector("svg");
+  function saveButtons(holder, data) {
+    const first = () => holder.querySelector("svg");
     const button = (text, action) => make("button", { type: "button", click: action }, text);
     const ofDrawing = [
       button("Save SVG", () => save("attention.svg", standalone(first()))),
       button("Save PNG", () => savePicture(first())),
     ];
-    return make("div", { class: "row" }, place ? ofDrawing : [],
+    return make("div", { class: "row" }, holder ? ofDrawing : [],
       button("Save JSON", () => save("attention.json", new Blob([JSON.stringify(data(), null, 1)], { type: "application/json" }))));
   }
   const panel = (title, ...children) => make("section", {}, make("h2", {}, title), children);

@@ -9,14 +9,14 @@
     const words = make("div", { class: "words", dir: "auto", role: "group", "aria-label": "Target" });
     const choices = make("div", { class: "scroll" });
     const drawing = make("div");
-    const open = (place) => {
-      const unit = units(sentence.target, looks.whole && merges(sentence))[place];
+    const open = (index) => {
+      const unit = units(sentence.target, looks.byWords && merges(sentence))[index];
       const known = sentence.target.choices?.[unit.start];
       if (known)
         choices.replaceChildren(make("h2", {}, `In place of “${unit.text}”`), choiceTable(known, unit.text));
     };
     const point = (index) => drawing.querySelector("svg")?.show(index === null ? null : "target", index);
-    const show = () => words.replaceChildren(...wordButtons(sentence, looks.whole && merges(sentence), open, point));
+    const show = () => words.replaceChildren(...wordButtons(sentence, looks.byWords && merges(sentence), open, point));
     show();
     drawing.append(alignment(sentence, sentence.target.choices ? open : null));
     const source = units(sentence.sources[0], merges(sentence)).filter((unit) => !unit.isEnd).map((unit) => unit.text).join(" ");

@@ -5,16 +5,16 @@
     number, sum, looks, byId } = window.kerasnmt;
   const WAIT = 40; // milliseconds without a keystroke before the page asks
   let about;
-  const state = { request: {}, prefix: [], found: null, chosen: 0, sentence: null, image: null };
+  const state = { request: {}, prefix: [], result: null, chosen: 0, sentence: null, image: null };
   const part = {};
 
   // Requests. An answer is dropped if the same question or a search was asked after it.
-  const asked = { search: 0, inspect: 0, words: 0 };
+  const latest = { search: 0, inspect: 0, words: 0 };
   async function ask(path, body) {
-    const [number, searches] = [++asked[path], asked.search];
+    const [number, searches] = [++latest[path], latest.search];
     const response = await fetch(`page/${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     const answer = await response.json();
-    if (number !== asked[path] || searches !== asked.search) return null;
+    if (number !== latest[path] || searches !== latest.search) return null;
     if (!response.ok) throw new Error(answer.error ?? `status ${response.status}`);
     return answer;
   }
@@ -47,7 +47,7 @@
       const start = performance.now();
       const answer = await ask("search", { ...request, prefix_ids: state.prefix });
       if (!answer) return;
-      Object.assign(state, { found: answer, chosen: 0, sentence: answer.sentence, edited: null, open: null });
+      Object.assign(state, { result: answer, chosen: 0, sentence: answer.sentence, edited: null, open: null });
       show();
       if (answer.truncated) say(answer.truncated, true);
       else say(`answered in ${Math.round(performance.now() - start)} ms, ${Math.round(1000 * answer.seconds)} ms of them in the model`);
@@ -55,7 +55,7 @@
   }
   function choose(rank) {
     return attempt(async () => {
-      const { ids } = state.found.hypotheses[rank];
+      const { ids } = state.result.hypotheses[rank];
       const sentence = about.inspects ? await ask("inspect", { ...state.request, target_ids: ids }) : null;
       if (about.inspects && !sentence) return;
       Object.assign(state, { chosen: rank, sentence, edited: null, open: null });
@@ -84,13 +84,13 @@
   function open(index) {
     const { sentence } = state;
     if (!about.inspects || !sentence) return undefined;
-    const whole = looks.whole && merges(sentence);
-    const unit = units(sentence.target, whole)[index];
+    const byWords = looks.byWords && merges(sentence);
+    const unit = units(sentence.target, byWords)[index];
     if (state.open?.index === index) return close();
     const prefix = sentence.target.ids.slice(0, unit.start);
     return attempt(async () => {
       let choices = sentence.target.choices[unit.start];
-      if (whole && sentence.target.kind === "sentencepiece" && !unit.isEnd) {
+      if (byWords && sentence.target.kind === "sentencepiece" && !unit.isEnd) {
         const answer = await ask("words", { ...state.request, prefix_ids: prefix });
         if (!answer) return;
         choices = answer.choices;
@@ -107,8 +107,8 @@
   }
 
   function clear() {
-    asked.search++;
-    Object.assign(state, { found: null, sentence: null, open: null, prefix: [] });
+    latest.search++;
+    Object.assign(state, { result: null, sentence: null, open: null, prefix: [] });
     part.answer.hidden = part.details.hidden = true;
     say("");
   }
@@ -128,43 +128,43 @@
     return undefined;
   }
   function showAnswer() {
-    const { sentence, found, chosen } = state;
-    const text = state.edited ?? found.hypotheses[chosen]?.text ?? "";
-    const whole = sentence && looks.whole && merges(sentence);
+    const { sentence, result, chosen } = state;
+    const text = state.edited ?? result.hypotheses[chosen]?.text ?? "";
+    const byWords = sentence && looks.byWords && merges(sentence);
     const point = (index) => {
       part.drawing.querySelector("svg")?.show(index === null ? null : "target", index);
       if (!part.regions) return;
-      const unit = index === null ? null : units(sentence.target, whole)[index];
+      const unit = index === null ? null : units(sentence.target, byWords)[index];
       part.regions.show(unit && sentence.sources[0].weights[unit.start]);
     };
-    part.words.replaceChildren(...(sentence ? wordButtons(sentence, whole, open, point) : [text]));
+    part.words.replaceChildren(...(sentence ? wordButtons(sentence, byWords, open, point) : [text]));
     const facts = [];
     const scores = sentence?.target.log_probability;
     if (scores) facts.push(`log-probability ${number(sum(scores))}`);
-    const best = found.hypotheses[0] ? `; the model's best has ${number(found.hypotheses[0].score)}` : "";
-    if (state.edited === null && found.hypotheses[chosen]) facts.push(`score ${number(found.hypotheses[chosen].score)}`);
+    const best = result.hypotheses[0] ? `; the model's best has ${number(result.hypotheses[0].score)}` : "";
+    if (state.edited === null && result.hypotheses[chosen]) facts.push(`score ${number(result.hypotheses[chosen].score)}`);
     if (state.edited !== null) facts.push(sentence?.score ? `score of your text ${number(sentence.score)}${best}` : "your own text");
     part.facts.textContent = facts.join(" · ");
     part.release.hidden = !state.prefix.length;
     if (document.activeElement !== part.edit) part.edit.value = text;
   }
   function showChoices() {
-    const place = part.choices;
+    const holder = part.choices;
     [...part.words.children].forEach((word, index) => word.classList.toggle("chosen", index === state.open?.index));
-    if (!state.open) return place.replaceChildren();
+    if (!state.open) return holder.replaceChildren();
     const { unit, prefix, choices } = state.open;
     const table = choiceTable(choices, unit.text, (choice) =>
       choice.text === "</s>" ? attempt(async () => {
         const sentence = await ask("inspect", { ...state.request, target_ids: [...prefix, ...choice.ids] });
         if (sentence) { Object.assign(state, { sentence, edited: sentence.text, open: null }); show(); }
       }) : force([...prefix, ...choice.ids]));
-    place.replaceChildren(make("h2", {}, `In place of “${unit.text}”`), table,
+    holder.replaceChildren(make("h2", {}, `In place of “${unit.text}”`), table,
       make("p", { class: "note" }, "Choose a word, and the model continues from it. Escape closes the list."));
-    place.scrollIntoView({ block: "nearest" });
+    holder.scrollIntoView({ block: "nearest" });
     return undefined;
   }
   function showHypotheses() {
-    const { hypotheses, tree } = state.found;
+    const { hypotheses, tree } = state.result;
     const rows = hypotheses.map((one, rank) => make("tr", {},
       make("td", { class: "number" }, String(rank + 1)),
       make("td", {}, make("button", { type: "button", class: rank === state.chosen && state.edited === null ? "chosen" : "",
@@ -176,9 +176,9 @@
     part.ranked.querySelector("h2").textContent = state.prefix.length ? "Best answers that begin with the chosen words" : "Best answers";
   }
   function showStory() {
-    const { sentence, found } = state;
-    part.words.replaceChildren(found.hypotheses[0]?.text ?? "");
-    part.facts.textContent = found.hypotheses[0]?.text ? `log-probability ${number(found.hypotheses[0].score)}` : "";
+    const { sentence, result } = state;
+    part.words.replaceChildren(result.hypotheses[0]?.text ?? "");
+    part.facts.textContent = result.hypotheses[0]?.text ? `log-probability ${number(result.hypotheses[0].score)}` : "";
     part.choices.replaceChildren(...(sentence?.choices.length ? [make("h2", {}, "Most probable answers"), choiceTable(sentence.choices)] : []));
     part.details.hidden = !sentence;
     part.drawing.replaceChildren(...(sentence ? [hops(sentence),
@@ -247,7 +247,7 @@
     part.answer = panel("Answer", part.words, part.facts, part.release, part.choices,
       about.inspects && about.drawing === "alignment" ? editor : null);
     part.drawing = make("div");
-    const data = () => ({ model: about.name, ...state.request, ...state.found, sentence: state.sentence });
+    const data = () => ({ model: about.name, ...state.request, ...state.result, sentence: state.sentence });
     const drawn = about.drawing === "alignment";
     part.alignment = panel(drawn ? "Alignment" : "Where the model looks", part.drawing, saveButtons(drawn ? part.drawing : null, data));
     part.hypotheses = make("div");

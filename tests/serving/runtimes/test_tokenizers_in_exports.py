@@ -133,7 +133,7 @@ def try_every_loader(model, folder: Path, *, lite: bool):
         small = load_lite(export_lite(model, folder / "lite", **OPTIONS))
         assert Translator(small).translate(TEXTS, **given) == expected
     try:
-        from kerasnmt.serving.beam import ExportHandler
+        from kerasnmt.serving.bulk import ExportHandler
     except ImportError:
         return
     handler = ExportHandler(version)

@@ -130,7 +130,7 @@ def unnamed(value):
 def task(word_model):
     """A task with its own functions, and a list of the texts that were traced."""
     task, traced = task_of(word_model, **SERVED_OPTIONS), []
-    for name, steps in task.served.items():
+    for name, steps in task.exported.items():
 
         def read(text, name=name, steps=steps):
             traced.append(name)
@@ -138,7 +138,7 @@ def task(word_model):
             with tf.control_dependencies([good]):
                 return steps.read(tf.identity(text))
 
-        task.served[name] = steps._replace(read=read)
+        task.exported[name] = steps._replace(read=read)
     return task, traced
 
 

@@ -5,7 +5,7 @@ import keras
 import numpy as np
 import pytest
 
-from kerasnmt.training import Checkpoint, Place, TrainingClock
+from kerasnmt.training import Checkpoint, Progress, TrainingClock
 
 INPUTS = np.arange(24, dtype="float32").reshape(12, 2) / 10
 TARGETS = INPUTS.sum(axis=1, keepdims=True)
@@ -44,16 +44,16 @@ def make_model(seed, units=3):
     return model
 
 
-def fit(model, epochs, place=None, callbacks=()):
-    """Train from a place to the end of the epochs, which all have the same order."""
+def fit(model, epochs, progress=None, callbacks=()):
+    """Train from this progress to the end of the epochs, which all have the same order."""
     options = {"batch_size": 3, "shuffle": False, "verbose": 0, "callbacks": list(callbacks)}
-    place = place or Place()
-    if place.batch:
-        rest = slice(3 * place.batch, None)
-        whole = {"initial_epoch": place.epoch, "epochs": place.epoch + 1}
+    progress = progress or Progress()
+    if progress.batch:
+        rest = slice(3 * progress.batch, None)
+        whole = {"initial_epoch": progress.epoch, "epochs": progress.epoch + 1}
         model.fit(INPUTS[rest], TARGETS[rest], **whole, **options)
-        place = Place(place.epoch + 1)
-    model.fit(INPUTS, TARGETS, initial_epoch=place.epoch, epochs=epochs, **options)
+        progress = Progress(progress.epoch + 1)
+    model.fit(INPUTS, TARGETS, initial_epoch=progress.epoch, epochs=epochs, **options)
 
 
 def names(directory):
@@ -88,10 +88,10 @@ def test_an_interrupted_training_equals_one_that_was_not(tmp_path, whole, batche
         checkpoint = Checkpoint(tmp_path, every=2)
         fit(make_model(1), 4, callbacks=[losses, checkpoint, Stop(batches)])
     resumed, checkpoint = make_model(2), Checkpoint(tmp_path, every=2)
-    place = checkpoint.restore(resumed)
+    progress = checkpoint.restore(resumed)
     # Every second batch, and the end of each epoch instead of its last batch.
-    assert place == {5: (1, 0), 6: (1, 2), 7: (1, 2), 8: (1, 2), 9: (2, 0)}[batches]
-    fit(resumed, 4, place, [losses, checkpoint])
+    assert progress == {5: (1, 0), 6: (1, 2), 7: (1, 2), 8: (1, 2), 9: (2, 0)}[batches]
+    fit(resumed, 4, progress, [losses, checkpoint])
 
     assert int(resumed.optimizer.iterations) == 4 * STEPS
     np.testing.assert_allclose(
@@ -112,7 +112,7 @@ def test_without_the_random_state_it_would_not(tmp_path):
         Checkpoint(tmp_path).restore(model)
         for generator in model.layers[1]._seed_generators:
             generator.state.assign([0, seed])
-        fit(model, 2, Place(1))
+        fit(model, 2, Progress(1))
         ends.append(model.get_weights()[0])
     assert np.abs(ends[0] - ends[1]).max() > 1e-3
 
@@ -120,7 +120,7 @@ def test_without_the_random_state_it_would_not(tmp_path):
 def test_nothing_to_restore(tmp_path):
     model = make_model(1)
     before = model.get_weights()
-    assert Checkpoint(tmp_path / "none").restore(model) == Place(0, 0)
+    assert Checkpoint(tmp_path / "none").restore(model) == Progress(0, 0)
     np.testing.assert_array_equal(model.get_weights()[0], before[0])
 
 
@@ -137,7 +137,7 @@ def test_the_last_epochs_are_averaged(tmp_path):
     model, weights = make_model(1), []
     checkpoint = Checkpoint(tmp_path, keep=2)
     for epoch in range(3):
-        fit(model, epoch + 1, Place(epoch), [checkpoint])
+        fit(model, epoch + 1, Progress(epoch), [checkpoint])
         weights.append(model.get_weights())
     assert names(tmp_path) == [f"epoch_000{n}_batch_00000000.npz" for n in (2, 3)]
     assert checkpoint.average(model) == 2
@@ -162,7 +162,7 @@ def test_a_failed_write_leaves_the_checkpoint_before(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no space left"):
         checkpoint.on_epoch_end(1)
     assert names(tmp_path) == ["epoch_0001_batch_00000000.npz"]
-    assert Checkpoint(tmp_path).restore(make_model(2)) == Place(1, 0)
+    assert Checkpoint(tmp_path).restore(make_model(2)) == Progress(1, 0)
 
 
 DAMAGES = {
@@ -195,10 +195,10 @@ def test_a_damaged_checkpoint_is_left_out(tmp_path, whole, damage):
     resumed, checkpoint = make_model(2), Checkpoint(tmp_path, every=2)
     message = rf"checkpoint {latest} is damaged \(.*\); training resumes from {older.name}"
     with pytest.warns(UserWarning, match=message):
-        place = checkpoint.restore(resumed)
-    assert place == checkpoint.place == (1, 0)
+        progress = checkpoint.restore(resumed)
+    assert progress == checkpoint.progress == (1, 0)
     assert latest.with_suffix(".damaged").exists() and not latest.exists()
-    fit(resumed, 4, place, [checkpoint])
+    fit(resumed, 4, progress, [checkpoint])
     for weight, other in zip(resumed.get_weights(), whole[0], strict=True):
         np.testing.assert_allclose(weight, other, rtol=1e-6)
 

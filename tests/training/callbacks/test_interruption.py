@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 
-from kerasnmt.training import Checkpoint, Interruption, Place, Terminated
+from kerasnmt.training import Checkpoint, Interruption, Progress, Terminated
 
 INPUTS = np.ones((12, 1), "float32")
 STEPS = 4  # batches an epoch, of 3 rows
@@ -59,7 +59,7 @@ def test_a_signal_ends_the_training_with_a_checkpoint(tmp_path, number, error):
     with pytest.raises(KeyboardInterrupt) as caught:
         fit(tmp_path, Signal(number, batch=1))
     assert caught.type is error
-    assert Checkpoint(tmp_path).place == Place(0, 2)
+    assert Checkpoint(tmp_path).progress == Progress(0, 2)
     assert signal.getsignal(number) is before
 
 
@@ -69,7 +69,7 @@ def test_a_signal_ends_the_training_with_a_checkpoint(tmp_path, number, error):
 def test_after_the_last_batch_the_epoch_ends_first(tmp_path, options):
     with pytest.raises(Terminated):
         fit(tmp_path, Signal(signal.SIGTERM, **options))
-    assert Checkpoint(tmp_path).place == Place(1, 0)
+    assert Checkpoint(tmp_path).progress == Progress(1, 0)
 
 
 def test_a_second_signal_does_not_wait(tmp_path):

@@ -76,7 +76,7 @@ def need_ctranslate2() -> Any:
     return ctranslate2
 
 
-class _Found(NamedTuple):
+class _Hypothesis(NamedTuple):
     """Hypothesis, with its end token.
 
     Attributes:
@@ -125,25 +125,25 @@ class CTranslate2Model(ServedModel):
         return [len(ids) + 1 for ids in self._source.encode([*map(_bytes, text)])]
 
     def _best(self, text: Sequence[str | bytes]) -> dict[str, np.ndarray]:
-        best = [found[0] for found in self._search(self._read(text))]
+        best = [hypotheses[0] for hypotheses in self._search(self._read(text))]
         translation = np.array(self._written(best), object)
         return {"translation": translation, "score": np.array([f.score for f in best], "float32")}
 
     def _ranked(self, text: Sequence[str | bytes]) -> dict[str, np.ndarray]:
         shape = (len(text), self.description["beam_size"])
         translations, scores = np.full(shape, b"", object), np.full(shape, ABSENT_SCORE, "float32")
-        for row, found in enumerate(self._search(self._read(text), number=shape[1])):
+        for row, hypotheses in enumerate(self._search(self._read(text), number=shape[1])):
             # Different tokens can give the same text. Only the best of them stays.
             ranked: dict[bytes, float] = {}
-            for written, one in zip(self._written(found), found, strict=True):
+            for written, one in zip(self._written(hypotheses), hypotheses, strict=True):
                 ranked.setdefault(written, one.score)
-            for place, (written, score) in enumerate([*ranked.items()][: shape[1]]):
-                translations[row, place], scores[row, place] = written, score
+            for rank, (written, score) in enumerate([*ranked.items()][: shape[1]]):
+                translations[row, rank], scores[row, rank] = written, score
         return {"translations": translations, "scores": scores}
 
     def _attended(self, text: Sequence[str | bytes]) -> dict[str, np.ndarray]:
         source = self._read(text)
-        best = [found[0] for found in self._search(source, with_weights=True)]
+        best = [hypotheses[0] for hypotheses in self._search(source, with_weights=True)]
         target = [one.tokens for one in best]
         source_tokens, target_tokens = _padded(source), _padded(target)
         weights = np.zeros((*target_tokens.shape, source_tokens.shape[1]), "float32")
@@ -160,7 +160,7 @@ class CTranslate2Model(ServedModel):
 
     def _search(
         self, source: list[list[str]], *, number: int = 1, with_weights: bool = False
-    ) -> Iterator[list[_Found]]:
+    ) -> Iterator[list[_Hypothesis]]:
         """Yield the hypotheses of each text, at least `number` if there are so many, best first."""
         beam_size, alpha = self.description["beam_size"], self.description["length_penalty"]
         # CTranslate2 divides by n^alpha, which only ranks its finished hypotheses. So Wu's formula
@@ -185,23 +185,24 @@ class CTranslate2Model(ServedModel):
         )
         for result in results:
             weights = result.attention or [[]] * len(result.hypotheses)
-            found = [*map(_Found, result.hypotheses, result.scores, weights)]
+            hypotheses = [*map(_Hypothesis, result.hypotheses, result.scores, weights)]
             if wu:
-                found = [
-                    one._replace(score=one.score * _from_length_to_wu(one, alpha)) for one in found
+                hypotheses = [
+                    one._replace(score=one.score * _from_length_to_wu(one, alpha))
+                    for one in hypotheses
                 ]
-                found.sort(key=lambda one: -one.score)
-            yield found
+                hypotheses.sort(key=lambda one: -one.score)
+            yield hypotheses
 
-    def _written(self, found: Sequence[_Found]) -> list[bytes]:
+    def _written(self, hypotheses: Sequence[_Hypothesis]) -> list[bytes]:
         """Return the text of each hypothesis."""
-        ids = [[self._target_ids[token] for token in one.tokens] for one in found]
+        ids = [[self._target_ids[token] for token in one.tokens] for one in hypotheses]
         return [text.encode() for text in self._target.decode(ids)]
 
 
-def _from_length_to_wu(found: _Found, alpha: float) -> float:
+def _from_length_to_wu(hypothesis: _Hypothesis, alpha: float) -> float:
     """Return n^alpha divided by ((5 + n) / 6)^alpha; see `kerasnmt.decoding.SearchOptions`."""
-    length = len(found.tokens)
+    length = len(hypothesis.tokens)
     return (6 * length / (5 + length)) ** alpha
 
 

@@ -116,12 +116,12 @@ def transformer_spec(model: keras.Model, max_length: int) -> Any:
     decoder_spec.projection.weight = weight
     decoder_spec.projection.bias = _array(generator.bias)
     decoder_spec.projection.bias[[PAD_ID, START_ID]] = _NEVER
-    whole = TransformerSpec(encoder_spec, decoder_spec)
-    whole.register_source_vocabulary(_tokens(model.source_tokenizer))
-    whole.register_target_vocabulary(_tokens(model.target_tokenizer))
-    whole.config.layer_norm_epsilon = next(_normalizations(model)).epsilon
-    whole.validate()
-    return whole
+    model_spec = TransformerSpec(encoder_spec, decoder_spec)
+    model_spec.register_source_vocabulary(_tokens(model.source_tokenizer))
+    model_spec.register_target_vocabulary(_tokens(model.target_tokenizer))
+    model_spec.config.layer_norm_epsilon = next(_normalizations(model)).epsilon
+    model_spec.validate()
+    return model_spec
 
 
 def _parts(model: keras.Model) -> Iterator[tuple[Any, tuple[type, ...]]]:

@@ -162,8 +162,8 @@ class _LiteModule(ServedModel):
         if source.empty[0]:
             return tf.constant(""), 0.0
         with self._searching:
-            found = self._search(**{name: inputs[name].numpy() for name in self._inputs})
-        return self._write(found["ids"], source)[0], found["score"][0]
+            outputs = self._search(**{name: inputs[name].numpy() for name in self._inputs})
+        return self._write(outputs["ids"], source)[0], outputs["score"][0]
 
     def _encoded(self, texts: tuple[tf.Tensor, ...]) -> tuple[dict[str, tf.Tensor], EncodedSource]:
         source = self._codec.encode_source(*texts, max_length=self._max_length)
@@ -188,8 +188,8 @@ def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
         autograph=False,
     )
     def best(*ids: tf.Tensor) -> dict[str, tf.Tensor]:
-        found = on_stored(dict(zip(names, ids, strict=True)), **search)
-        return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
+        hypotheses = on_stored(dict(zip(names, ids, strict=True)), **search)
+        return {"ids": hypotheses.ids[:, 0], "score": hypotheses.scores[:, 0]}
 
     with tf.device("CPU"):
         converter = tf.lite.TFLiteConverter.from_concrete_functions(

@@ -28,12 +28,12 @@ class LiteRTRuntime(Runtime):
         from kerasnmt.serving.runtimes.litert.export import load_lite
 
         try:
-            served = load_lite(export)
+            model = load_lite(export)
             # LiteRT reads the whole graph at the first search, and writes about it.
-            served.function("serving_default")(**{field: ["."] for field in served.fields})
+            model.function("serving_default")(**{field: ["."] for field in model.fields})
         except (RuntimeError, OSError) as error:
             raise ValueError(f"{export}: the export cannot be loaded: {error}") from error
-        return served
+        return model
 
     def check_files(self, export: Path) -> None:
         """See `Runtime`."""

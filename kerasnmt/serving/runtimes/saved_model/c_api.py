@@ -179,14 +179,14 @@ def find_outputs(graph: int, tensors: list[str]) -> ctypes.Array:
     Raises:
         RuntimeError: If the graph has no such operation.
     """
-    found = (_Output * len(tensors))()
-    for place, tensor in zip(found, tensors, strict=True):
+    outputs = (_Output * len(tensors))()
+    for output, tensor in zip(outputs, tensors, strict=True):
         name, _, index = tensor.partition(":")
-        place.operation = library().TF_GraphOperationByName(graph, name.encode())
-        place.index = int(index or 0)
-        if not place.operation:
+        output.operation = library().TF_GraphOperationByName(graph, name.encode())
+        output.index = int(index or 0)
+        if not output.operation:
             raise RuntimeError(f"the graph has no operation for the tensor {tensor!r}")
-    return found
+    return outputs
 
 
 def new_tensor(value: Any, dtype: str) -> int:
@@ -211,9 +211,9 @@ def new_tensor(value: Any, dtype: str) -> int:
     if dtype == "string":
         items = [item.encode() if isinstance(item, str) else item for item in array.flat]
         tensor = tf.TF_AllocateTensor(number, shape, array.ndim, _STRING_SIZE * len(items))
-        for place, item in zip(_strings(tensor, len(items)), items, strict=True):
-            tf.TF_StringInit(place)
-            tf.TF_StringCopy(place, item, len(item))
+        for string, item in zip(_strings(tensor, len(items)), items, strict=True):
+            tf.TF_StringInit(string)
+            tf.TF_StringCopy(string, item, len(item))
     else:
         tensor = tf.TF_AllocateTensor(number, shape, array.ndim, array.nbytes)
         ctypes.memmove(tf.TF_TensorData(tensor), array.ctypes.data, array.nbytes)
@@ -241,8 +241,8 @@ def read_tensor(tensor: int) -> np.ndarray:
         )
     if DTYPES[number] == "string":
         array = np.empty(shape, object)
-        for index, place in enumerate(_strings(tensor, array.size)):
-            data, size = tf.TF_StringGetDataPointer(place), tf.TF_StringGetSize(place)
+        for index, string in enumerate(_strings(tensor, array.size)):
+            data, size = tf.TF_StringGetDataPointer(string), tf.TF_StringGetSize(string)
             array.flat[index] = ctypes.string_at(data, size)
         return array
     array = np.empty(shape, DTYPES[number])

@@ -18,16 +18,16 @@ from kerasnmt.serving.runtimes.version_folder import DESCRIPTION, read_descripti
 _Load = Callable[[Path], Any]
 
 
-def check_ops(served: Any) -> str:
+def check_ops(export: Any) -> str:
     """Check that each op has a definition and a CPU kernel, so none needs Python or a GPU."""
-    support = served.process.op_support()
+    support = export.process.op_support()
     refuse([f"{op}: {reason}" for op, reason in support.items() if reason])
     return f"{len(support)} ops, each with a definition and a CPU kernel"
 
 
-def check_warmup(served: Any) -> str:
+def check_warmup(export: Any) -> str:
     """Check that all requests of the warm-up file are answered, as a server does first."""
-    path = served.export / WARMUP_REQUESTS
+    path = export.path / WARMUP_REQUESTS
     if not path.exists():
         return "no warm-up requests: the first clients of a server will wait longer"
     records = _in_tensorflow(
@@ -40,49 +40,49 @@ def check_warmup(served: Any) -> str:
             f"{len(requests)} warm-up requests, but a server takes at most {MOST_WARMUP_REQUESTS}"
         )
     for signature, inputs in requests:
-        outputs = served.process.run(signature, inputs)
-        if signature in served.names:
+        outputs = export.process.run(signature, inputs)
+        if signature in export.names:
             size = len(next(iter(inputs.values())))
-            refuse(served.contract.shape_problems(signature, outputs, size))
+            refuse(export.contract.shape_problems(signature, outputs, size))
     names = ", ".join(dict.fromkeys(request.signature for request in requests))
     return f"{len(requests)} requests answered, for {names}"
 
 
-def check_python(load: _Load, served: Any) -> str:
+def check_python(load: _Load, export: Any) -> str:
     """Check that TensorFlow in this process gives the same outputs."""
-    loaded, columns = load(served.export), served.contract.columns(served.rows)
+    loaded, columns = load(export.path), export.contract.columns(export.rows)
 
     def answers(tf: Any) -> dict[str, Any]:
         inputs = {name: tf.constant(values) for name, values in columns.items()}
-        return {name: loaded.signatures[name](**inputs) for name in served.names}
+        return {name: loaded.signatures[name](**inputs) for name in export.names}
 
     problems = []
     for name, answer in _in_tensorflow(answers, "TensorFlow in Python cannot run it").items():
         outputs = {key: value.numpy() for key, value in answer.items()}
-        found = served.contract.differences(outputs, served.ask(name, served.rows))
-        problems += [f"{name} {problem}" for problem in found]
+        differences = export.contract.differences(outputs, export.ask(name, export.rows))
+        problems += [f"{name} {problem}" for problem in differences]
     refuse(problems)
     return "same outputs from TensorFlow in Python"
 
 
-def check_description(load: _Load, served: Any) -> str:
+def check_description(load: _Load, export: Any) -> str:
     """Check that the description that clients read agrees with the graph."""
-    written = read_description(served.export)
+    written = read_description(export.path)
     if not written:
-        raise RuntimeError(f"{served.export / DESCRIPTION} is missing; export again")
-    made_with = _settings(load(served.export))
+        raise RuntimeError(f"{export.path / DESCRIPTION} is missing; export again")
+    in_graph = _settings(load(export.path))
     differing = sorted(
         name
-        for name in made_with.keys() | written.keys() - {"examples"}
-        if made_with.get(name) != written.get(name)
+        for name in in_graph.keys() | written.keys() - {"examples"}
+        if in_graph.get(name) != written.get(name)
     )
     refuse(
         [
-            f"{name} is {written.get(name)!r}, but {made_with.get(name)!r} in the graph"
+            f"{name} is {written.get(name)!r}, but {in_graph.get(name)!r} in the graph"
             for name in differing
         ]
     )
-    return f"{len(made_with)} settings agree with the graph"
+    return f"{len(in_graph)} settings agree with the graph"
 
 
 def load_in_python(version: Path) -> Any:

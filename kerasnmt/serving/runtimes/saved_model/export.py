@@ -147,7 +147,7 @@ def _export(
 ) -> str:
     """Write a version to the model's folder."""
     module = ExportModule(model, **options)
-    served_name = directory.absolute().name
+    model_name = directory.absolute().name
     description = json.dumps(module.description, ensure_ascii=False)
     saved = module.saved
     # The check compares this description with the file that clients read.
@@ -172,7 +172,7 @@ def _export(
         (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
         with tf.io.TFRecordWriter(str(folder / WARMUP_REQUESTS)) as file:
             for request in warmup_requests(module.signatures, module.contract):
-                file.write(encode_warmup_request(request, served_name))
+                file.write(encode_warmup_request(request, model_name))
 
     try:
         return str(write_version(directory, write, number))

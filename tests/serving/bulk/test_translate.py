@@ -7,7 +7,7 @@ pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
 import apache_beam as beam
 from apache_beam.testing.util import assert_that, equal_to
 
-from kerasnmt.serving.beam import ExportHandler, Translate
+from kerasnmt.serving.bulk import ExportHandler, Translate
 
 BATCHES = []
 
@@ -66,7 +66,7 @@ def test_blocks_of_texts(run, expected, served_folder, sentences):
 
 
 def test_batches_have_a_largest_weight(run, batches, served_folder, monkeypatch):
-    monkeypatch.setattr("kerasnmt.serving.beam.export_handler.LARGEST_WEIGHT", 4 * (64 + 3))
+    monkeypatch.setattr("kerasnmt.serving.bulk.export_handler.LARGEST_WEIGHT", 4 * (64 + 3))
     rows = [{"text": "dog"}] * 10
 
     def build(pipeline):

@@ -7,8 +7,8 @@ pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kerasnmt.serving.beam import TranslateFiles, formats
-from kerasnmt.serving.beam.translate_files import write_broken
+from kerasnmt.serving.bulk import TranslateFiles, formats
+from kerasnmt.serving.bulk.translate_files import write_broken
 
 WORDS = ["a", "dog", "man", "two", "dogs", "run", "runs", "reads", "."]
 TEXTS = [" ".join(WORDS[n % 9 : n % 9 + n % 4]) for n in range(40)]
@@ -126,7 +126,7 @@ def test_a_second_run_skips_the_blocks_that_are_done(
         return ask(request, **options)
 
     monkeypatch.setattr(expected, "ask", count)
-    monkeypatch.setattr("kerasnmt.serving.beam.export_handler.LARGEST_WEIGHT", 500)
+    monkeypatch.setattr("kerasnmt.serving.bulk.export_handler.LARGEST_WEIGHT", 500)
     out, limit = tmp_path / "out", 20
     with pytest.raises(RuntimeError, match="stopped"):
         translate(folder / "a.txt", out)

@@ -6,7 +6,7 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.ml.inference.base import RunInference
 
-from kerasnmt.serving.beam.export_handler import ExportHandler
+from kerasnmt.serving.bulk.export_handler import ExportHandler
 
 
 class Translate(beam.PTransform):

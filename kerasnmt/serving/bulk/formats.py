@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
-from kerasnmt.serving.beam.export_handler import weight
+from kerasnmt.serving.bulk.export_handler import weight
 
 # A block is a part of a file: it is translated at once, and its translations are kept if the job is
 # killed. A worker translates 100 to 1000 rows per second and core.
@@ -91,8 +91,8 @@ class LineFile:
         names = self.columns or ("text",)
         rows = [line if isinstance(line, list) else None for line in lines]
         texts: dict[str, list[str | None]] = {}
-        for place, field in ((names.index(field), field) for field in self.fields):
-            texts[field] = [None if row is None else row[place] for row in rows]
+        for column, field in ((names.index(field), field) for field in self.fields):
+            texts[field] = [None if row is None else row[column] for row in rows]
         broken = [(number, why) for number, why in enumerate(lines, start) if isinstance(why, str)]
         return Block(rows, texts, broken)
 
@@ -179,10 +179,10 @@ class ParquetFile:
         for field in self.fields:
             kind = schema.types[names.index(field)] if field in names else None
             if kind not in (pa.string(), pa.large_string()):
-                found = zip(names, schema.types, strict=True)
+                columns = zip(names, schema.types, strict=True)
                 raise ValueError(
                     f"{self.path}: expected a column {field} of strings. Received: "
-                    f"{', '.join(f'{name} ({one})' for name, one in found)}."
+                    f"{', '.join(f'{name} ({one})' for name, one in columns)}."
                 )
         if taken := {"translation", "score"} & {*schema.names}:
             raise ValueError(f"{self.path}: expected no column {' or '.join(sorted(taken))}.")
@@ -226,12 +226,12 @@ class ParquetFile:
             column = rows.column(names.index(field))
             kind = pa.binary() if column.type == pa.string() else pa.large_binary()
             texts[field] = []
-            for place, value in enumerate(column.cast(kind).to_pylist()):
+            for row, value in enumerate(column.cast(kind).to_pylist()):
                 text = None
                 try:
                     text = decoded(value, self.max_bytes)
                 except ValueError as error:
-                    reasons.setdefault(start + place, str(error))
+                    reasons.setdefault(start + row, str(error))
                 texts[field].append(text)
         return Block(rows, texts, sorted(reasons.items()))
 
@@ -280,5 +280,5 @@ def decoded(text: bytes | None, max_bytes: int) -> str:
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        place = f"byte 0x{text[error.start]:02x} at position {error.start + 1}"
-        raise ValueError(f"not UTF-8: {place}") from error
+        position = f"byte 0x{text[error.start]:02x} at position {error.start + 1}"
+        raise ValueError(f"not UTF-8: {position}") from error

@@ -16,8 +16,8 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 
-from kerasnmt.serving.beam.formats import LineFile, ParquetFile, file_format
-from kerasnmt.serving.beam.translate import Translate
+from kerasnmt.serving.bulk.formats import LineFile, ParquetFile, file_format
+from kerasnmt.serving.bulk.translate import Translate
 from kerasnmt.serving.runtimes.version_folder import DESCRIPTION
 
 BROKEN = "broken.tsv"
@@ -112,12 +112,12 @@ class TranslateFiles(beam.PTransform):
                 self.done += 1
                 continue
             # Parts of another model, or of a file that has changed since, are not used.
-            made_by = described, names, max_bytes, file.size_in_bytes, file.last_updated_in_seconds
+            inputs = described, names, max_bytes, file.size_in_bytes, file.last_updated_in_seconds
             self.jobs.append(
                 FileJob(
                     file_format(file.path, fields, names, scores, max_bytes),
                     output=target,
-                    parts=FileSystems.join(output, _PARTS, _digest(name), _digest(made_by)),
+                    parts=FileSystems.join(output, _PARTS, _digest(name), _digest(inputs)),
                     broken=FileSystems.join(output, _BROKEN, f"{_digest(name)}.tsv"),
                 )
             )
@@ -157,8 +157,8 @@ def write_broken(output: str) -> int:
         The number of broken lines.
     """
     output = _absolute(output)
-    found = FileSystems.match([FileSystems.join(output, _BROKEN, "*.tsv")])[0].metadata_list
-    lists = sorted(_read_whole(one.path) for one in found)
+    files = FileSystems.match([FileSystems.join(output, _BROKEN, "*.tsv")])[0].metadata_list
+    lists = sorted(_read_file(one.path) for one in files)
     path = FileSystems.join(output, BROKEN)
     if lists:
         with _written(path, output) as file:
@@ -193,14 +193,14 @@ def _write_part(block: dict[str, Any]) -> Iterator[tuple[str, int]]:
 
 def _merge(group: tuple[str, dict[str, Any]]) -> Iterator[str]:
     """Merge the parts of a file in order."""
-    output, found = group
-    ((job, count),) = found["jobs"]
-    if {*found["parts"]} != {*range(count)}:
-        raise RuntimeError(f"{output}: expected {count} parts. Received: {sorted(found['parts'])}")
+    output, values = group
+    ((job, count),) = values["jobs"]
+    if {*values["parts"]} != {*range(count)}:
+        raise RuntimeError(f"{output}: expected {count} parts. Received: {sorted(values['parts'])}")
     broken = []
     with _written(output, job.parts) as file, job.format.writer(file) as write:
         for number, block in enumerate(job.format.blocks()):
-            part = json.loads(_read_whole(job.part(number)))
+            part = json.loads(_read_file(job.part(number)))
             write(block, part["translation"], part["score"])
             broken += [f"{job.format.path}\t{line}\t{why}\n" for line, why in part["broken"]]
             Metrics.counter("kerasnmt", "lines").inc(len(part["translation"]))
@@ -227,16 +227,16 @@ def _is_local(path: str) -> bool:
 
 def _matched(pattern: str, output: str) -> list[Any]:
     """Return the metadata of the input files, sorted by path."""
-    found = sorted(FileSystems.match([pattern])[0].metadata_list, key=lambda file: file.path)
-    if not found:
+    files = sorted(FileSystems.match([pattern])[0].metadata_list, key=lambda file: file.path)
+    if not files:
         raise ValueError(f"Expected a file for --input. Received: {pattern}, which fits no file.")
-    for file in found:
+    for file in files:
         if file.path.startswith(FileSystems.join(output, "")):
             raise ValueError(
                 f"Expected an output folder without input files. Received: {output}, which "
                 f"contains {file.path}."
             )
-    return found
+    return files
 
 
 def _start_of_name(pattern: str) -> int:
@@ -248,7 +248,7 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
 
 
-def _read_whole(path: str) -> bytes:
+def _read_file(path: str) -> bytes:
     with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
         return file.read()
 

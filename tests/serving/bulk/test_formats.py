@@ -8,8 +8,8 @@ pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kerasnmt.serving.beam import formats
-from kerasnmt.serving.beam.formats import file_format
+from kerasnmt.serving.bulk import formats
+from kerasnmt.serving.bulk.formats import file_format
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture
 def loads(expected, monkeypatch):
     """Use the translator of the tests in pipelines of this process; list the loads of the model."""
-    from kerasnmt.serving.beam import ExportHandler
+    from kerasnmt.serving.bulk import ExportHandler
 
     loads = []
 

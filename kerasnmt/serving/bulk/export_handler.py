@@ -104,14 +104,14 @@ class ExportHandler(ModelHandler):
             field: [*chain.from_iterable(_listed(row[field]) for row in batch)]
             for field in self.fields
         }
-        whole = [None not in row for row in zip(*columns.values(), strict=True)]
-        given = {
-            field: [text for text, kept in zip(texts, whole, strict=True) if kept]
+        complete = [None not in row for row in zip(*columns.values(), strict=True)]
+        request = {
+            field: [text for text, kept in zip(texts, complete, strict=True) if kept]
             for field, texts in columns.items()
         }
-        Metrics.counter("kerasnmt", "truncated").inc(len(model.truncated(given["text"])))
-        found = iter(model.ask(given, batch_size=self.batch_size, first_number=None))
-        answers = (next(found) if kept else (None, None) for kept in whole)
+        Metrics.counter("kerasnmt", "truncated").inc(len(model.truncated(request["text"])))
+        outputs = iter(model.ask(request, batch_size=self.batch_size, first_number=None))
+        answers = (next(outputs) if kept else (None, None) for kept in complete)
         for row in batch:
             own = [*islice(answers, len(_listed(row["text"])))]
             translations, scores = [one for one, _ in own], [score for _, score in own]
