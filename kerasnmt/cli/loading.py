@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
+from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
 from kerasnmt.nearest_name import nearest_name
 from kerasnmt.presets.folders import CONFIG, METADATA, preset_folder, shipped_presets
@@ -93,7 +94,7 @@ def _load_one(
     place: str | Path, search: Sequence[str], translates: bool
 ) -> tuple[Any, dict[str, Any]]:
     trained = _trained(place)
-    options = trained.search_options([f"search.{option}" for option in search])
+    options = trained.search_options(search)
     load_tensorflow()
     from kerasnmt.models import TextModel, TranslationModel, in_float32
 
@@ -121,7 +122,8 @@ class _Run:
         if self.run.recipe.exists():
             from kerasnmt.training import Recipe
 
-            return Recipe.load(self.run.recipe, changes).search.options
+            options = Recipe.load(self.run.recipe).search.options
+            return TranslationOptions.with_changes(options, changes)
         if changes:
             raise ValueError(
                 f"Expected {self.run.recipe}, because --search changes its search options. "
@@ -149,13 +151,7 @@ class _Preset:
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
         """Return the search options with which the preset was scored, with changes."""
-        from kerasnmt.training import search_options
-
-        try:
-            search_options(self.preset.search)
-        except ValueError as error:
-            raise ValueError(f"{self.preset.folder}/metadata.json: about.{error}") from error
-        return search_options(self.preset.search, changes)
+        return TranslationOptions.with_changes(self.preset.search, changes)
 
     def load(self) -> Any:
         """Return the model."""
