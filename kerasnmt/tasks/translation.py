@@ -321,7 +321,7 @@ class TranslationTask(SearchTask):
     def _source_tokens(self, source: EncodedSource) -> dict[str, tf.Tensor]:
         tokens = {"source_tokens": self.codec.source_tokens(source)}
         if self.model.reads_context:
-            tokens["context_tokens"] = self.codec.source_tokens(source, "context")
+            tokens["context_tokens"] = self.codec.source_tokens(source, "context_ids")
         return tokens
 
 

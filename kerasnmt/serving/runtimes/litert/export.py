@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.extras import extras
+from kerasnmt.ids import SOURCE_IDS, extended
 from kerasnmt.serving.runtimes.export_module import ExportModule
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
@@ -138,7 +139,7 @@ class _LiteModule(ServedModel):
         self._search = _interpreter(str(directory / CORE)).get_signature_runner()
         self._searching = threading.Lock()
         self._inputs = self._search.get_input_details()
-        self._codec = TranslationCodec(source, target, "extended_source_ids" in self._inputs)
+        self._codec = TranslationCodec(source, target, extended("source_ids") in self._inputs)
         self._max_length = self.description["max_length"]
         self.fields = ("text", "context") if "context_ids" in self._inputs else ("text",)
         self.signatures = {"serving_default": self._translate}
@@ -179,8 +180,8 @@ def _interpreter(path: str) -> Any:
 def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
     stored = StoredWeights(model)
     on_stored = stored.applied(model.search)
-    names = ["source_ids", "context_ids"][: 1 + model.reads_context]
-    names += [f"extended_{name}" for name in names if model.copies]
+    names = [*SOURCE_IDS[: 1 + model.reads_context]]
+    names += [extended(name) for name in names if model.copies]
 
     # The batch size is 1, because LiteRT needs lists of tensors where only the length is unknown.
     @tf.function(
