@@ -170,7 +170,7 @@ def _trained(place: str | Path) -> _Run | _Preset:
     run = RunFolder(place)
     if run.model.exists():
         return _Run(run)
-    if _is_preset(place):
+    if is_preset(place):
         return _Preset(str(place))
     raise ValueError(
         "Expected the folder of a run, with the model.keras of `kerasnmt train`, or a preset. "
@@ -182,10 +182,10 @@ def is_trained(place: str | Path) -> bool:
     """Return whether a place is the folder of a run with a model, or a preset."""
     from kerasnmt.training import RunFolder
 
-    return RunFolder(place).model.exists() or _is_preset(place)
+    return RunFolder(place).model.exists() or is_preset(place)
 
 
-def _is_preset(place: str | Path) -> bool:
+def is_preset(place: str | Path) -> bool:
     """Return whether a place is the folder, the name or the URI of a preset."""
     return "://" in str(place) or preset_folder(place) is not None
 

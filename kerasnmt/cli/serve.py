@@ -112,8 +112,7 @@ def _offer(place: str, name: str | None, console: Console) -> Any:
     Raises:
         ValueError: If there is no model. The error lists the exports in the folder.
     """
-    from kerasnmt.serving.runtimes.registry import find_runtime, runtimes
-    from kerasnmt.serving.runtimes.version_folder import model_folders
+    from kerasnmt.serving.runtimes.registry import export_folders, find_runtime, runtimes
     from kerasnmt.serving.server.offers import ExportOffer, TaskOffer
 
     if is_trained(place):
@@ -126,7 +125,7 @@ def _offer(place: str, name: str | None, console: Console) -> Any:
     directory = Path(place).absolute()
     found = find_runtime(directory)
     if found is None:
-        exports = ", ".join(map(str, model_folders(place)))
+        exports = ", ".join(map(str, export_folders(place)))
         below = f", which contains exports. Serve one of them: {exports}" if exports else ""
         marks = " or a ".join(runtime.mark for runtime in runtimes())
         raise ValueError(
