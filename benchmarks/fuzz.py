@@ -31,7 +31,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 import numpy as np
 
 from kerasnmt.serving.check.session_process import SessionProcess
-from kerasnmt.serving.runtimes.version_folder import chosen_version, read_description
+from kerasnmt.serving.runtimes.version_folder import find_export, read_description
 
 # First and last code points of the ranges from which lines are drawn.
 _RANGES = {
@@ -150,7 +150,7 @@ def main() -> None:
 
     rng = random.Random(1)
     lines = [line(rng) for _ in range(arguments.lines)]
-    exports = [(str(path), chosen_version(path)) for path in arguments.exports] or untrained()
+    exports = [(str(path), find_export(path)[0]) for path in arguments.exports] or untrained()
     passed = True
     for name, version in exports:
         result = fuzz(name, version, lines)

@@ -53,13 +53,6 @@ def save_preset(model: keras.Model, folder: Any, weights: str, about: Any) -> Pa
     return save_preset(model, folder, weights, about)
 
 
-def check_search(options: dict[str, Any]) -> None:
-    """Raise a `ValueError` if search options are unknown or out of range."""
-    from kerasnmt.training import search_options
-
-    search_options(options)
-
-
 def register_tokenizers() -> None:
     """Register the tokenizers, so that Keras finds them by name."""
     from kerasnmt.text import register_tokenizers

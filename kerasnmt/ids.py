@@ -1,10 +1,21 @@
-"""Four special ids, which all tokenizers, models and searches share.
+"""Ids that all tokenizers, models and searches share, and the inputs that contain them.
 
-They come before all other ids of a vocabulary. They are integers, so that packages without text can
-also use them.
+The four special ids come before all other ids of a vocabulary. They are integers, so that packages
+without text can also use them.
 """
 
 PAD_ID = 0
 UNKNOWN_ID = 1
 START_ID = 2
 END_ID = 3
+# Inputs of a model with the ids of the texts that it reads.
+SOURCE_IDS = ("source_ids", "context_ids")
+
+
+def extended(name: str) -> str:
+    """Return the name of the input with the extended ids of an input of ids.
+
+    The inputs of a model that copies have both: in `source_ids`, a word outside the vocabulary is
+    unknown, and in `extended_source_ids`, it has an id of its own.
+    """
+    return f"extended_{name}"

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "kerasnmt"
 
 # The allowed imports of each package: other packages, and the libraries that it needs.
 ROOMS = {
-    "presets": {"models", "kinds"},
+    "presets": {"models", "decoding", "kinds"},
     "alignment": set(),
     "kinds": set(),
     "speed": set(),

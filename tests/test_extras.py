@@ -40,6 +40,7 @@ def needs(package, extra, room, name):
         raise AssertionError(f"{room}.{name} was imported")
 
 
+# Typer also needs pydantic, so the tests of the program do not block it.
 TRAIN = {"pydantic", "yaml", "sacrebleu", "tensorboard"}
 SERVE = {"werkzeug", "waitress", "prometheus_client", "requests", "grpc", "tensorflow_serving"}
 TEXT = {"tensorflow", "tensorflow_text", "sentencepiece"}
@@ -67,11 +68,42 @@ for arguments, code in ([["--help"], 0], [["models"], 0], [["translate", "g2p_du
 """
 
 TEXT = """
+import io
+import tempfile
+from contextlib import redirect_stdout
+from pathlib import Path
 blocked = Blocked(*TRAIN - {"pydantic"}, *SERVE - {"requests"}, "matplotlib")
 sys.meta_path.insert(0, blocked)
 import_all("text", "data", "tasks", "models", "zoo")
-from kerasnmt.zoo import from_preset
-assert from_preset("g2p_dutch").translate(["fiets"]) == ["f i t s"]
+from kerasnmt.cli.main import main
+from kerasnmt.zoo import from_preset, get_preset
+
+
+def written(*arguments):
+    sys.argv = ["kerasnmt", *map(str, arguments)]
+    with redirect_stdout(io.StringIO()) as stdout:
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code, (arguments, end.code)
+    return stdout.getvalue().splitlines()
+
+
+model = from_preset("g2p_dutch")
+assert model.translate(["fiets"]) == ["f i t s"]
+with tempfile.TemporaryDirectory() as folder:
+    copy, source, target = (Path(folder, name) for name in ("copy", "source", "target"))
+    model.save_to_preset(copy, about={"search": {"beam_size": 2}})
+    source.write_text("fiets\\n")
+    target.write_text("f i t s\\n")
+    for preset in ("g2p_dutch", copy):
+        assert written("translate", preset, "--input", source) == ["f i t s"]
+        expected = model.translate(["fiets"], **{**get_preset(preset).search, "max_length": 3})
+        search = ("--search", "max_length=3")
+        assert written("translate", preset, "--input", source, *search) == expected
+        (score,) = written("score", preset, "--source", source, "--target", target)
+        assert abs(float(score) - model.score(["fiets"], ["f i t s"])[0]) < 1e-5
+    assert written("presets", copy)[0] == "# copy"
 blocked.names -= TRAIN
 import_all("training")
 blocked.names -= SERVE

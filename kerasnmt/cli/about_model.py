@@ -6,6 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kerasnmt.cli.loading import is_preset
+
 # Number of examples, the longest text of an example, and the number of rows to choose from.
 _EXAMPLES, _LONGEST, _ROWS = 4, 80, 100
 
@@ -22,9 +24,7 @@ def about_model(path: str, fields: Sequence[str], export: Mapping[str, Any]) -> 
         For a preset, its description and examples. For an export, its examples. For a run that
         translates, sources of its validation data, if the files can still be read.
     """
-    from kerasnmt.presets.folders import preset_folder
-
-    if preset_folder(path) is not None or "://" in path:
+    if is_preset(path):
         from kerasnmt.zoo import get_preset
 
         about = get_preset(path).about

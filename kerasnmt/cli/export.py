@@ -9,6 +9,7 @@ import typer
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, check_exportable, load_run
 from kerasnmt.cli.options import BeamSize, SearchOptions, Trained, WithRuns
+from kerasnmt.cli.quiet import without_talk
 from kerasnmt.serving.runtimes.registry import runtime_named, runtimes
 
 
@@ -62,5 +63,6 @@ def export(
                 "does",
                 file=sys.stderr,
             )
-        written = target.export(model, directory, weights=weights, **options)
+        with without_talk():
+            written = target.export(model, directory, weights=weights, **options)
     print(written)

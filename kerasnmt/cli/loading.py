@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
+from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
 from kerasnmt.nearest_name import nearest_name
 from kerasnmt.presets.folders import CONFIG, METADATA, preset_folder, shipped_presets
@@ -93,7 +94,7 @@ def _load_one(
     path: str | Path, search: Sequence[str], translates: bool
 ) -> tuple[Any, dict[str, Any]]:
     trained = _trained(path)
-    options = trained.search_options([f"search.{option}" for option in search])
+    options = trained.search_options(search)
     load_tensorflow()
     from kerasnmt.models import TextModel, TranslationModel, in_float32
 
@@ -121,7 +122,8 @@ class _Run:
         if self.run.recipe.exists():
             from kerasnmt.training import Recipe
 
-            return Recipe.load(self.run.recipe, changes).search.options
+            options = Recipe.load(self.run.recipe).search.options
+            return TranslationOptions.with_changes(options, changes)
         if changes:
             raise ValueError(
                 f"Expected {self.run.recipe}, because --search changes its search options. "
@@ -149,13 +151,7 @@ class _Preset:
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
         """Return the search options with which the preset was scored, with changes."""
-        from kerasnmt.training import search_options
-
-        try:
-            search_options(self.preset.search)
-        except ValueError as error:
-            raise ValueError(f"{self.preset.folder}/metadata.json: about.{error}") from error
-        return search_options(self.preset.search, changes)
+        return TranslationOptions.with_changes(self.preset.search, changes)
 
     def load(self) -> Any:
         """Return the model."""
@@ -174,7 +170,7 @@ def _trained(path: str | Path) -> _Run | _Preset:
     run = RunFolder(path)
     if run.model.exists():
         return _Run(run)
-    if _is_preset(path):
+    if is_preset(path):
         return _Preset(str(path))
     raise ValueError(
         "Expected the folder of a run, with the model.keras of `kerasnmt train`, or a preset. "
@@ -186,10 +182,10 @@ def is_trained(path: str | Path) -> bool:
     """Return whether a path is the folder of a run with a model, or a preset."""
     from kerasnmt.training import RunFolder
 
-    return RunFolder(path).model.exists() or _is_preset(path)
+    return RunFolder(path).model.exists() or is_preset(path)
 
 
-def _is_preset(path: str | Path) -> bool:
+def is_preset(path: str | Path) -> bool:
     """Return whether a path is the folder, the name or the URI of a preset."""
     return "://" in str(path) or preset_folder(path) is not None
 

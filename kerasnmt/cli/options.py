@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from kerasnmt.data.tables import as_column
-from kerasnmt.decoding.search_options import SearchOptions as Declared
-from kerasnmt.text.translation_options import TranslationOptions
+from kerasnmt.decoding import TranslationOptions
 
-_OPTIONS = {option.name: option for option in (*fields(Declared), *fields(TranslationOptions))}
+_OPTIONS = {option.name: option for option in fields(TranslationOptions)}
 
 # Strings, because a path would change the URI of a preset.
 Trained = Annotated[

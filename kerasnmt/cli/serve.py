@@ -112,8 +112,7 @@ def _offer(path: str, name: str | None, console: Console) -> Any:
     Raises:
         ValueError: If there is no model. The error lists the exports in the folder.
     """
-    from kerasnmt.serving.runtimes.registry import find_runtime, runtimes
-    from kerasnmt.serving.runtimes.version_folder import model_folders
+    from kerasnmt.serving.runtimes.registry import export_folders, find_runtime, runtimes
     from kerasnmt.serving.server.offers import ExportOffer, TaskOffer
 
     if is_trained(path):
@@ -126,7 +125,7 @@ def _offer(path: str, name: str | None, console: Console) -> Any:
     directory = Path(path).absolute()
     match = find_runtime(directory)
     if match is None:
-        exports = ", ".join(map(str, model_folders(path)))
+        exports = ", ".join(map(str, export_folders(path)))
         below = f", which contains exports. Serve one of them: {exports}" if exports else ""
         marks = " or a ".join(runtime.mark for runtime in runtimes())
         raise ValueError(

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from kerasnmt.ids import END_ID, UNKNOWN_ID
+from kerasnmt.ids import END_ID, UNKNOWN_ID, extended
 
 
 def word_dropout(
@@ -56,7 +56,7 @@ def word_dropout(
     if not rate:
         return dataset
 
-    if vocabulary_size is not None and "extended_source_ids" not in dataset.element_spec[0]:
+    if vocabulary_size is not None and extended("source_ids") not in dataset.element_spec[0]:
         raise ValueError(
             "Expected batches with extended ids, from batches(…, extended_vocabulary=True). "
             f"Received: {vocabulary_size=} and inputs {sorted(dataset.element_spec[0])}."
@@ -89,24 +89,23 @@ def _hide(
     The extended id of a word becomes the vocabulary size plus the first position of the word, also
     if it was unknown before.
     """
-    names = [name for name in inputs if name.startswith("extended_")]
+    names = [name for name in inputs if extended(name) in inputs]
     lengths = [tf.shape(inputs[name])[1] for name in names]
-    ids = tf.concat([inputs[name] for name in names], axis=1)
+    ids = tf.concat([inputs[extended(name)] for name in names], axis=1)
     first = tf.argmax(_equal(ids, ids), axis=2, output_type=tf.int32)
     uniform = tf.random.stateless_uniform(tf.shape(ids), seed=seed)
     dropped = (tf.gather(uniform, first, batch_dims=1) < rate) & (ids > END_ID)
-    extended = tf.where(dropped | (ids >= vocabulary_size), vocabulary_size + first, ids)
+    changed = tf.where(dropped | (ids >= vocabulary_size), vocabulary_size + first, ids)
 
     in_source = _equal(targets, ids) & (targets > END_ID)[:, :, tf.newaxis]
-    copied = tf.gather(extended, tf.argmax(in_source, axis=2), batch_dims=1)
+    copied = tf.gather(changed, tf.argmax(in_source, axis=2), batch_dims=1)
     fed = inputs["target_ids"]
     unknown = tf.reduce_any(_equal(fed, ids) & dropped[:, tf.newaxis], axis=2)
     hidden = {"target_ids": tf.where(unknown, UNKNOWN_ID, fed)}
-    parts = zip(names, tf.split(dropped, lengths, 1), tf.split(extended, lengths, 1), strict=True)
-    for name, dropped_here, extended_here in parts:
-        plain = name.removeprefix("extended_")
-        hidden[plain] = tf.where(dropped_here, UNKNOWN_ID, inputs[plain])
-        hidden[name] = extended_here
+    parts = zip(names, tf.split(dropped, lengths, 1), tf.split(changed, lengths, 1), strict=True)
+    for name, dropped_here, changed_here in parts:
+        hidden[name] = tf.where(dropped_here, UNKNOWN_ID, inputs[name])
+        hidden[extended(name)] = changed_here
     return inputs | hidden, tf.where(tf.reduce_any(in_source, axis=2), copied, targets)
 
 

@@ -5,5 +5,14 @@ from .hypotheses import Hypotheses, SearchTree
 from .penalties import length_penalty
 from .search_options import SearchOptions
 from .searching import search
+from .translation_options import TranslationOptions
 
-__all__ = ["IMPOSSIBLE", "Hypotheses", "SearchOptions", "SearchTree", "length_penalty", "search"]
+__all__ = [
+    "IMPOSSIBLE",
+    "Hypotheses",
+    "SearchOptions",
+    "SearchTree",
+    "TranslationOptions",
+    "length_penalty",
+    "search",
+]

@@ -1,8 +1,11 @@
 """Options of a search, each declared once."""
 
 import inspect
+import json
 import math
 import operator
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields
 from numbers import Integral, Real
 from types import NoneType
@@ -18,7 +21,15 @@ _TYPES: dict[Any, tuple[type, str]] = {
     float: (Real, "a finite number"),
     bool: (bool, "True, False"),
     NoneType: (NoneType, "None"),
+    Mapping[str, str]: (Mapping, "a dict"),
 }
+# Functions that read a value of the command line: JSON, and numbers and words as Python has them.
+_READERS: tuple[Callable[[str], Any], ...] = (
+    int,
+    float,
+    json.loads,
+    {"True": True, "False": False, "None": None}.__getitem__,
+)
 
 
 def option(
@@ -45,6 +56,21 @@ def option(
     return field(default=default, metadata=metadata)
 
 
+def described(cls: type) -> type:
+    """Add the descriptions of the options to the docstring of their class."""
+    cls.__doc__ = "\n".join(
+        [
+            inspect.getdoc(cls) or "",
+            "\nAttributes:",
+            *(f"    {one.name}: {one.metadata['description']}" for one in fields(cls)),
+            "\nRaises:",
+            "    ValueError: If an option has a wrong type or value, or contradicts another one.",
+        ]
+    )
+    return cls
+
+
+@described
 @dataclass(frozen=True)
 class SearchOptions:
     """Options of the search for the best sequences, for every model.
@@ -155,6 +181,34 @@ class SearchOptions:
                 raise ValueError(unknown_name_message(name, known, "search option"))
         return cls(**keywords)
 
+    @classmethod
+    def with_changes(cls, keywords: dict[str, Any], changes: Iterable[str]) -> dict[str, Any]:
+        """Return a user's keywords with changes, and check them.
+
+        Args:
+            keywords: Options, for example of a preset.
+            changes: Names and values of other options, such as `beam_size=8`. Each value is read
+                as the type of its option. Later changes win.
+
+        Returns:
+            Keywords of `from_keywords`.
+
+        Raises:
+            ValueError: If a change has another form, and see `from_keywords`.
+        """
+        declared = {one.name: one for one in fields(cls)}
+        keywords = dict(keywords)
+        for change in changes:
+            name, equals, text = change.partition("=")
+            if not equals:
+                raise ValueError(
+                    "Expected a search option and its value, such as beam_size=8. Received: "
+                    f"{change!r}"
+                )
+            keywords[name] = _parsed(declared[name], text) if name in declared else text
+        cls.from_keywords(keywords)
+        return keywords
+
     @property
     def hypotheses(self) -> int:
         """Number of sequences that a search keeps for each row, and can return at most."""
@@ -180,13 +234,33 @@ class SearchOptions:
 
 def _check(one: Field, value: Any) -> None:
     """Raise a `ValueError` if an option has a wrong type or is out of its range."""
-    types = get_args(one.type) or (one.type,)  # of a union, or the values of a Literal
-    if not any(_is_of(value, kind) for kind in types):
-        expected = " or ".join(_TYPES[kind][1] if kind in _TYPES else repr(kind) for kind in types)
+    if not _has_type(one, value):
+        names = ", ".join(_TYPES[kind][1] if kind in _TYPES else repr(kind) for kind in _types(one))
+        expected = " or ".join(names.rsplit(", ", 1))
         raise ValueError(f"Expected {expected} as {one.name}. Received: {one.name}={value!r}")
     bounds = {name: one.metadata[name] for name in _BOUNDS if one.metadata[name] is not None}
     if value is not None and not all(_BOUNDS[name](value, bounds[name]) for name in bounds):
         raise ValueError(f"Expected {one.name} {_range(**bounds)}. Received: {one.name}={value!r}")
+
+
+def _parsed(one: Field, text: str) -> Any:
+    """Return the value of an option that a text stands for, or the text if it stands for none."""
+    for read in _READERS:
+        with suppress(ValueError, KeyError, RecursionError):
+            value = read(text)
+            if _has_type(one, value):
+                return value
+    return text
+
+
+def _types(one: Field) -> tuple[Any, ...]:
+    """Return the types of a union, the values of a Literal, or the type."""
+    return get_args(one.type) or (one.type,)
+
+
+def _has_type(one: Field, value: Any) -> bool:
+    """Return whether a value has a type of an option."""
+    return any(_is_of(value, kind) for kind in _types(one))
 
 
 def _is_of(value: Any, kind: Any) -> bool:
@@ -203,14 +277,3 @@ def _range(ge: float | None = None, gt: float | None = None, le: float | None = 
     if le is None:
         return f">= {ge}" if gt is None else f"> {gt}"
     return f"from {ge} to {le}" if gt is None else f"above {gt} and at most {le}"
-
-
-SearchOptions.__doc__ = "\n".join(
-    [
-        inspect.getdoc(SearchOptions) or "",
-        "\nAttributes:",
-        *(f"    {one.name}: {one.metadata['description']}" for one in fields(SearchOptions)),
-        "\nRaises:",
-        "    ValueError: If an option has a wrong type or value, or contradicts another one.",
-    ]
-)

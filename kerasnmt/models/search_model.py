@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree, search
-from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, extended
 from kerasnmt.models.checks import check_integers
 
 
@@ -192,7 +192,7 @@ def _source_inputs(inputs: Any) -> dict[str, Any]:
     inputs = inputs if isinstance(inputs, Mapping) else {"source_ids": inputs}
     read = {}
     for name, value in inputs.items():
-        if name.endswith("_ids") and name != "target_ids":
+        if name in SOURCE_IDS or name in map(extended, SOURCE_IDS):
             check_integers(name, value)
             read[name] = ops.cast(value, "int32")
         elif name not in ("target_ids", "alignments"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from kerasnmt import hooks
 from kerasnmt.columns import holds_texts
+from kerasnmt.ids import extended
 from kerasnmt.models.checks import check_vocabulary
 from kerasnmt.models.encoder_decoder import EncoderDecoder
 from kerasnmt.models.translation_model import TranslationModel
@@ -207,19 +208,19 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
     def _copied_ids(self, inputs: dict[str, Any]) -> list[Any]:
         if not self.copies:
             return []
-        return [inputs.get(f"extended_{name}", inputs[name]) for name in self.encoder.reads]
+        return [inputs.get(extended(name), inputs[name]) for name in self.encoder.reads]
 
     def _check_call(self, inputs: Any, training: bool) -> None:
         """Check the inputs of `call`. They must have extended ids only if the decoder copies."""
         super()._check_call(inputs, training)
-        extended = "extended_source_ids" in inputs
-        if extended and not self.copies:
+        has_extended = extended("source_ids") in inputs
+        if has_extended and not self.copies:
             raise ValueError(
                 "Expected inputs without extended_source_ids, because this decoder does not copy. "
                 f"Received: inputs {sorted(inputs)}. Make the batches with "
                 "extended_vocabulary=False."
             )
-        if training and self.copies and self.source_tokenizer and not extended:
+        if training and self.copies and self.source_tokenizer and not has_extended:
             warnings.warn(
                 "this model copies, but its inputs have no extended_source_ids, so it does not "
                 "learn to copy words outside the vocabulary; make the batches with "
@@ -230,7 +231,7 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
     def _input_sizes(self, inputs: dict[str, Any]) -> dict[str, int]:
         sizes = super()._input_sizes(inputs)
         for name in self.encoder.reads:
-            sizes[f"extended_{name}"] = self._target_size(inputs)
+            sizes[extended(name)] = self._target_size(inputs)
             if self._source_embedding is not None:
                 sizes[name] = self._source_embedding.input_dim
         return sizes
@@ -239,8 +240,8 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         """Return the size of the vocabulary, plus the number of positions if the model copies."""
         shapes: Iterable[tuple] = (
             np.shape(ids) if isinstance(ids, list) else ids.shape
-            for name, ids in inputs.items()
-            if name.startswith("extended_")
+            for ids in map(inputs.get, map(extended, self.encoder.reads))
+            if ids is not None
         )
         positions = sum(shape[1] or 0 for shape in shapes)  # a length in a graph can be None
         return super()._target_size(inputs) + positions

@@ -1,5 +1,6 @@
 """Card of a preset, for readers and model hubs."""
 
+import json
 import shlex
 from typing import Any
 
@@ -23,10 +24,8 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
     Returns:
         Text of a README.md.
     """
-    import yaml  # not at the top: models need no YAML
-
     about = metadata["about"]
-    front = {
+    front = {  # each value as JSON, which is YAML
         "library_name": "kerasnmt",
         "license": about.get("license", "unknown"),
         "language": sorted(set(about.get("languages", []))),
@@ -34,7 +33,7 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
         "tags": ["keras", metadata["model"]],
     }
     parts = [
-        f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---",
+        "\n".join(["---", *(f"{key}: {json.dumps(front[key])}" for key in front), "---"]),
         f"# {name}",
         about.get("description", ""),
         _DEMONSTRATION if about.get("demonstration") else "",

@@ -10,8 +10,8 @@ from typing import Any
 
 import keras
 
-from kerasnmt import hooks
 from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
 from kerasnmt.models.in_float32 import in_float32, parts_of_config
 from kerasnmt.presets.card import preset_card
@@ -99,8 +99,12 @@ class Preset:
 
     @property
     def search(self) -> dict[str, Any]:
-        """Search options for `model.translate`, with which the preset's score was measured."""
-        return dict(self.about.get("search", {}))
+        """Search options for `model.translate`, with which the preset's score was measured.
+
+        Raises:
+            ValueError: If an option is not valid.
+        """
+        return _checked_search(self.about, f"{self.folder / METADATA}: ")
 
     @property
     def low_score(self) -> float | None:
@@ -328,7 +332,7 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
                 f"Expected no about.search, because {model.name} does not search. Received: "
                 f"about.search={about['search']!r}"
             )
-        hooks.check_search(about["search"])
+        _checked_search(about)
     try:
         text = json.dumps(dict(about), allow_nan=False, ensure_ascii=False)
         return json.loads(text.encode("utf-8"))
@@ -336,6 +340,14 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
         raise ValueError(
             f"Expected about to contain only values of JSON. Received: {about!r:.300}: {error}"
         ) from error
+
+
+def _checked_search(about: Mapping[str, Any], origin: str = "") -> dict[str, Any]:
+    """Return the search options of a description, and check them."""
+    try:
+        return TranslationOptions.with_changes(about.get("search", {}), [])
+    except ValueError as error:
+        raise ValueError(f"{origin}about.search: {error}") from error
 
 
 def _is_complete(metadata: dict[str, Any]) -> bool:

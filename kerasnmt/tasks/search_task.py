@@ -1,5 +1,6 @@
 """Base class of tasks whose models search."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -48,10 +49,13 @@ class SearchTask(Task):
     @property
     def questions(self) -> dict[str, Steps]:
         """Steps for questions about one request."""
-        with_prefix, with_target = ((name, *self.fields) for name in ("prefix_ids", "target_ids"))
+
+        def about(ids: str, read: Callable, run: Callable, write: Callable) -> Steps:
+            return Steps((ids, *self.fields), read, run, write, ids=(ids,))
+
         return {
-            "explore": Steps(with_prefix, self._read_prefix_ids, self._explore, self._explored),
-            "inspect": Steps(with_target, self._read_target_ids, self._inspect, self._inspected),
+            "explore": about("prefix_ids", self._read_prefix_ids, self._explore, self._explored),
+            "inspect": about("target_ids", self._read_target_ids, self._inspect, self._inspected),
         }
 
     def target_ids(self, target: str, *fields: Any) -> list[int]:

@@ -9,14 +9,13 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, SearchOptions
+from kerasnmt.decoding import Hypotheses, SearchOptions, TranslationOptions
 from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps
 from kerasnmt.text.split_sentences import join_sentences, split_sentences
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
-from kerasnmt.text.translation_options import TranslationOptions
 
 
 class TranslationTask(SearchTask):
@@ -88,7 +87,9 @@ class TranslationTask(SearchTask):
     ) -> None:
         super().__init__(model, applied)
         self.options = _checked_options(model, options)
-        TranslationOptions(replace_unknown, dictionary, split_sentences)  # checks the types
+        TranslationOptions(  # checks the types
+            replace_unknown=replace_unknown, dictionary=dictionary, split_sentences=split_sentences
+        )
         _check_replacement(model, replace_unknown, dictionary)
         self.split_sentences = split_sentences
         self.codec = TranslationCodec(
@@ -320,7 +321,7 @@ class TranslationTask(SearchTask):
     def _source_tokens(self, source: EncodedSource) -> dict[str, tf.Tensor]:
         tokens = {"source_tokens": self.codec.source_tokens(source)}
         if self.model.reads_context:
-            tokens["context_tokens"] = self.codec.source_tokens(source, "context")
+            tokens["context_tokens"] = self.codec.source_tokens(source, "context_ids")
         return tokens
 
 
@@ -358,12 +359,8 @@ def _check_replacement(
             "tokens. Received: replace_unknown=True with "
             f"{kinds[0]} and {kinds[1]}."
         )
-    if dictionary and not (replace_unknown and of_words):
+    if dictionary and not of_words:
         raise ValueError(
-            "Expected replace_unknown=True, and tokens that are words, for a dictionary. "
-            f"Received: replace_unknown={replace_unknown} with {kinds[0]} and {kinds[1]}."
-        )
-    if dictionary and not all(key and value for key, value in dictionary.items()):
-        raise ValueError(
-            "Expected a dictionary from source words to target words. Received: an empty word."
+            "Expected tokens that are words, for a dictionary. Received: "
+            f"{kinds[0]} and {kinds[1]}."
         )

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.ids import SOURCE_IDS, UNKNOWN_ID, extended
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 from kerasnmt.text.tokenizer import Tokenizer
 
@@ -89,21 +89,19 @@ class TranslationCodec:
             The ids, with the names of the model's inputs: `source_ids` and `context_ids` and, if
             the model copies, `extended_source_ids` and `extended_context_ids`.
         """
-        texts = {"source": source} if context is None else {"source": source, "context": context}
+        given = [source] if context is None else [source, context]
+        texts = dict(zip(SOURCE_IDS, given, strict=False))
         limits: tuple[int | None, ...] = (None, None)
         if max_length is not None:
             limits = (max_length - 1, MAX_CONTEXT_LENGTH - 1)
         limits = limits[: len(texts)]
         if self.copies:
             read = self.source_tokenizer.tokenize_together(*texts.values(), max_lengths=limits)
-            ids = {f"{name}_ids": one.ids for name, one in zip(texts, read, strict=True)}
-            ids |= {
-                f"extended_{name}_ids": one.extended_ids
-                for name, one in zip(texts, read, strict=True)
-            }
+            ids = {name: one.ids for name, one in zip(texts, read, strict=True)}
+            ids |= {extended(name): one.extended_ids for name, one in zip(texts, read, strict=True)}
             return EncodedSource(ids, read[0].unknown_words)
         ids = {
-            f"{name}_ids": self._source_ids(text, alpha)[:, :limit]
+            name: self._source_ids(text, alpha)[:, :limit]
             for (name, text), limit in zip(texts.items(), limits, strict=True)
         }
         if not self.replaces:
@@ -196,9 +194,9 @@ class TranslationCodec:
         """
         return tf.reshape(self.target_tokenizer.tokens(*_one_a_row(ids, source)), tf.shape(ids))
 
-    def source_tokens(self, source: EncodedSource, name: str = "source") -> tf.Tensor:
-        """Return the tokens of a text that the model reads, string `[batch, length]`."""
-        ids = source.ids.get(f"extended_{name}_ids", source.ids[f"{name}_ids"])
+    def source_tokens(self, source: EncodedSource, name: str = "source_ids") -> tf.Tensor:
+        """Return the tokens of an input, string `[batch, length]`."""
+        ids = source.ids.get(extended(name), source.ids[name])
         return self.source_tokenizer.tokens(padded(with_end(ids)), source.unknown_words)
 
     def target_tokens(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:

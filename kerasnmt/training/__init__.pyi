@@ -20,7 +20,7 @@ from .corpora import grouped, texts
 from .new_recipe import NewRecipe, PairFiles
 from .optimizers import Adam, GradientNorm, ReplicaAdam
 from .processes import Processes, join_processes
-from .recipe import Recipe, search_options
+from .recipe import Recipe
 from .run_folder import RunFolder
 from .schedules import InverseSquareRoot, learning_rate_schedule
 from .scoring import bleu_tokenizer, compared_scores, translation_scores
@@ -61,7 +61,6 @@ __all__ = [
     "grouped",
     "join_processes",
     "learning_rate_schedule",
-    "search_options",
     "texts",
     "train",
     "translation_scores",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from keras import tree
 
 from kerasnmt.training.processes import Processes
 
@@ -16,7 +17,7 @@ _TURN = 64
 _MOST_WAITING = 1 << 18
 
 Batch = tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]
-Shape = tuple[int, int, int]
+Shape = tuple[tuple[int, ...], ...]  # of each array of a batch
 
 
 class _Waiting(NamedTuple):
@@ -57,7 +58,8 @@ def lockstep(batches: tf.data.Dataset, processes: Processes, seed: list[int]) ->
     waiting: defaultdict[Shape, deque[Batch]] = defaultdict(deque)
 
     def has_room() -> bool:
-        return sum(rows * len(queue) for (rows, *_), queue in waiting.items()) < _MOST_WAITING
+        rows = sum(first[0] * len(queue) for (first, *_), queue in waiting.items())
+        return rows < _MOST_WAITING
 
     def read() -> _Waiting:
         wanted = _TURN if has_room() else 0
@@ -83,19 +85,13 @@ def lockstep(batches: tf.data.Dataset, processes: Processes, seed: list[int]) ->
 
 
 def _shape(batch: Batch) -> Shape:
-    """Return the number of rows and the widths of the sources and targets."""
-    inputs, targets, _ = batch
-    rows, source = inputs["source_ids"].shape
-    return rows, source, targets.shape[1]
+    return tuple(array.shape for array in tree.flatten(batch))
 
 
 def _padding(structure: Any, shape: Shape) -> Batch:
     """Return a batch of rows of padding."""
-    rows, source, target = shape
-    inputs, targets, weights = structure
-    zeros = {
-        name: np.zeros((rows, source if "source" in name else target), spec.dtype.as_numpy_dtype)
-        for name, spec in inputs.items()
-    }
-    wide = np.zeros((rows, target))
-    return zeros, wide.astype(targets.dtype.name), wide.astype(weights.dtype.name)
+    zeros = [
+        np.zeros(one, spec.dtype.as_numpy_dtype)
+        for one, spec in zip(shape, tree.flatten(structure), strict=True)
+    ]
+    return tree.pack_sequence_as(structure, zeros)

@@ -114,7 +114,7 @@ def test_search_options_and_an_ensemble(kerasnmt, run_folder, other_run_folder, 
     scores = [float(line.split(" ||| ")[2]) for line in done.lines]
     assert 1 < len(scores) <= 4 and scores == sorted(scores, reverse=True)
     for wrong, message in (
-        ("beam=3", "unknown key 'search.beam'; did you mean 'search.beam_size'?"),
+        ("beam=3", "unknown search option 'beam'; did you mean 'beam_size'?"),
         ("top_p=0.5", "Expected samples=1 or more with top_p"),
     ):
         done = kerasnmt("translate", run_folder, "--search", wrong, stdin="no\n")

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kerasnmt.decoding import SearchOptions
-from kerasnmt.text.translation_options import TranslationOptions
+from kerasnmt.decoding import SearchOptions, TranslationOptions
 
 
 @pytest.mark.parametrize(
@@ -90,9 +89,60 @@ def test_an_unknown_option_names_the_nearest():
     assert SearchOptions.from_keywords({"beam_size": 3}) == SearchOptions(beam_size=3)
 
 
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ("beam_size=8", 8),
+        ("length_penalty=1", 1),
+        ("length_penalty=.5", 0.5),
+        ("length_normalization=length", "length"),
+        ("max_length_ratio=null", None),
+        ("max_length_ratio=2e0", 2.0),
+        ("allow_unknown=True", True),
+        ("allow_unknown=false", False),
+        ("allow_unknown=None", None),
+        ("split_sentences=true", True),
+        ('dictionary={"the": "das", "a": "="}', {"the": "das", "a": "="}),
+    ],
+)
+def test_changes_are_read_as_the_type_of_their_option(change, value):
+    options = {"replace_unknown": True, "beam_size": 3}
+    changed = TranslationOptions.with_changes(options, ["beam_size=2", change])
+    assert changed == {**options, "beam_size": 2, change.partition("=")[0]: value}
+    assert options == {"replace_unknown": True, "beam_size": 3}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("beam_size=two", r"^Expected an integer as beam_size\. Received: beam_size='two'$"),
+        ("beam_size=2.0", r"^Expected an integer as beam_size\. Received: beam_size='2\.0'$"),
+        ("beam_size=true", r"^Expected an integer as beam_size\. Received: beam_size='true'$"),
+        ("beam_size=0", r"^Expected beam_size from 1 to 1000\. Received: beam_size=0$"),
+        ("length_penalty=nan", r"^Expected a finite number as length_penalty\. .*='nan'$"),
+        ("split_sentences=1", r"^Expected True or False as split_sentences\. .*='1'$"),
+        ("dictionary={the: das}", r"^Expected a dict or None as dictionary\. .*='{the: das}'$"),
+        ("dictionary=" + "[" * 5000, r"^Expected a dict or None as dictionary\."),
+        ('dictionary={"a": "b"}', r"^Expected replace_unknown=True with a dictionary\. Received"),
+        ("beam_sise=2", r"^unknown search option 'beam_sise'; did you mean 'beam_size'\?$"),
+        ("beam_size", r"^Expected a search option and its value, .* Received: 'beam_size'$"),
+    ],
+)
+def test_wrong_changes(change, message):
+    with pytest.raises(ValueError, match=message):
+        TranslationOptions.with_changes({}, [change])
+
+
+@pytest.mark.parametrize("dictionary", [{"a": ""}, {"": "a"}, {"a": 1}])
+def test_wrong_dictionaries(dictionary):
+    with pytest.raises(ValueError, match=r"Expected a dictionary from source words to target"):
+        TranslationOptions(replace_unknown=True, dictionary=dictionary)
+
+
 def test_every_option_is_described_where_it_is_declared():
-    for option in fields(SearchOptions):
-        assert f"    {option.name}: {option.metadata['description']}" in SearchOptions.__doc__
+    for options in (SearchOptions, TranslationOptions):
+        for option in fields(options):
+            assert f"    {option.name}: {option.metadata['description']}" in options.__doc__
 
 
 def test_the_guide_lists_every_option():
@@ -100,6 +150,5 @@ def test_the_guide_lists_every_option():
     rows = re.findall(r"^\| `(\w+)=(.+?)` \| (.+) \|$", guide.read_text(encoding="utf-8"), re.M)
     assert rows == [
         (option.name, repr(option.default), option.metadata["description"])
-        for options in (SearchOptions, TranslationOptions)
-        for option in fields(options)
+        for option in fields(TranslationOptions)
     ]

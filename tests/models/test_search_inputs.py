@@ -6,6 +6,8 @@ from keras import ops
 
 from kerasnmt import zoo
 from kerasnmt.ids import END_ID
+from kerasnmt.layers import RecurrentEncoder
+from kerasnmt.models import Seq2Seq
 from kerasnmt.models.search_model import SearchModel
 
 REGIONS = np.random.default_rng(4).normal(size=(3, 4, 2)).astype("float32")
@@ -84,3 +86,46 @@ def test_ids_alone_and_inputs_with_target_ids():
     ids = SOURCE["source_ids"]
     alone = model.search({"source_ids": ids}, **options).ids
     np.testing.assert_array_equal(model.search(ids, **options).ids, alone)
+
+
+class WithKinds(RecurrentEncoder):
+    """Encoder that also reads the kind of each word, by which it scales the annotation."""
+
+    reads = ("source_ids", "kinds")
+
+    def build(self, source_ids_shape, kinds_shape):
+        super().build(source_ids_shape)
+
+    def call(self, source_ids, kinds, training=False):
+        annotations, mask, states = super().call(source_ids, training=training)
+        return annotations * ops.cast(kinds, annotations.dtype)[..., None], mask, states
+
+
+def test_an_encoder_with_an_input_of_its_own():
+    plain = zoo.bahdanau_gru(7, embedding_dim=4, units=5, dropout=0.0)
+    encoder = WithKinds.from_config(plain.encoder.get_config())
+    model = Seq2Seq(encoder, plain.bridge, plain.decoder)
+    encoder.set_weights(plain.encoder.get_weights())
+    source = {"source_ids": SOURCE["source_ids"]}
+    ones, twos = (np.full((2, 4), kind) for kind in (1, 2))
+    options = {"beam_size": 3, "max_length": 6}
+    expected = plain.search(source, **options)
+    for kinds in (ones, ones.astype("int32"), ones.tolist()):
+        found = model.search({**source, "kinds": kinds}, **options)
+        np.testing.assert_array_equal(found.ids, expected.ids)
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-5)
+    others = model.search({**source, "kinds": twos}, **options)
+    assert not np.allclose(others.scores, expected.scores, rtol=1e-3)
+    with pytest.raises(ValueError, match=r"^Expected integers as kinds\. Received: float64\."):
+        model.search({**source, "kinds": ones * 1.5})
+    with pytest.raises(ValueError, match=r"^Expected a dict with source_ids, kinds as inputs\."):
+        model.search(source)
+    model.compile("sgd")
+    inputs = {**source, "kinds": ones, "target_ids": np.array([[2, 4], [2, 5]])}
+    targets = np.array([[4, 3], [5, 3]])
+    again = model.fit(inputs, targets, verbose=0).history["loss"]
+    plain.compile("sgd")
+    plain.set_weights(model.get_weights())
+    assert np.isfinite(again[0])
+    loss, *_ = plain.evaluate({**source, "target_ids": inputs["target_ids"]}, targets, verbose=0)
+    np.testing.assert_allclose(model.evaluate(inputs, targets, verbose=0)[0], loss, rtol=1e-5)

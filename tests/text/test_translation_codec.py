@@ -42,7 +42,9 @@ def test_words_to_copy_have_one_id_in_source_context_and_target():
     }
     assert targets.numpy().tolist() == [[7, 8, 1, 3]]
     assert codec.decode(targets, source).numpy() == ["q r ⁇".encode()]
-    assert codec.source_tokens(source, "context").numpy().tolist() == [[b"r", b"q", b"b", b"</s>"]]
+    assert codec.source_tokens(source, "context_ids").numpy().tolist() == [
+        [b"r", b"q", b"b", b"</s>"]
+    ]
     all_of_them = codec.decode_all(tf.constant([[[7, 3], [8, 5]]]), source)
     assert all_of_them.numpy().tolist() == [[b"q", b"r b"]]
 

@@ -54,6 +54,7 @@ def batch(number, source, target):
     """Return a batch whose ids are its number."""
     inputs = {
         "source_ids": np.full((ROWS, source), number, "int32"),
+        "context_ids": np.full((ROWS, source + 2), number, "int32"),
         "target_ids": np.full((ROWS, target), number, "int32"),
     }
     return inputs, np.full((ROWS, target), number, "int32"), np.ones((ROWS, target), "float32")
@@ -62,7 +63,7 @@ def batch(number, source, target):
 def dataset(batches):
     ids = tf.TensorSpec((None, None), tf.int32)
     structure = (
-        {"source_ids": ids, "target_ids": ids},
+        {"source_ids": ids, "context_ids": ids, "target_ids": ids},
         ids,
         tf.TensorSpec((None, None), tf.float32),
     )
@@ -131,6 +132,7 @@ def test_padding_has_no_weight(monkeypatch, data):
     assert len(padding) == len(found[0]) - 25
     for inputs, targets, weights in padding:
         assert not weights.any() and not inputs["source_ids"].any()
+        assert inputs["context_ids"].shape == (ROWS, inputs["source_ids"].shape[1] + 2)
         assert targets.dtype == inputs["target_ids"].dtype == "int32"
         assert weights.dtype == "float32"
 

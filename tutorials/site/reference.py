@@ -15,7 +15,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocstrings import MkdocstringsPlugin
 
-from kerasnmt.decoding import SearchOptions
+from kerasnmt.decoding import SearchOptions, TranslationOptions
 
 LISTING = Path(__file__).parents[2] / "tests/public_api.txt"
 # Each line has a name, and perhaps a member of it, or another name of the same thing.
@@ -59,11 +59,12 @@ def add_names(package: Module) -> None:
 
 
 def add_search_options(package: Module) -> None:
-    """Add the documentation and the defaults that `SearchOptions` computes."""
-    options = package["decoding.SearchOptions"]
-    options.docstring.value = inspect.getdoc(SearchOptions)
-    for field in fields(SearchOptions):
-        options.parameters[field.name].default = repr(field.default)
+    """Add the documentation and the defaults that the options of a search compute."""
+    for cls in (SearchOptions, TranslationOptions):
+        options = package[f"decoding.{cls.__name__}"]
+        options.docstring.value = inspect.getdoc(cls)
+        for field in fields(cls):
+            options.parameters[field.name].default = repr(field.default)
 
 
 def add_inherited(package: Module) -> None:

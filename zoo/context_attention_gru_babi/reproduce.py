@@ -35,6 +35,7 @@ import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.data import StoryQuestion, batches, read_babi
+from kerasnmt.ids import extended
 from kerasnmt.models import Seq2Seq
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import BestModel
@@ -42,7 +43,9 @@ from kerasnmt.zoo import context_attention_gru, from_preset
 
 UNITS, DROPOUT, RATE, NORM = 48, 0.1, 0.005, 5.0
 BATCH_SIZE, MAX_LENGTH = 32, 600
-MULTIPLES = {"source": 4, "context": 16}  # batch widths are multiples of these, so they are few
+# Batch widths are multiples of these, so they are few.
+MULTIPLES = {"source_ids": 4, "context_ids": 16}
+MULTIPLES |= {extended(name): multiple for name, multiple in MULTIPLES.items()}
 GOOD = 1.0  # with at most this error on the last tenth, in percent, no further start is trained
 
 
@@ -116,7 +119,7 @@ def question_batches(
         for first in range(0, len(rows), BATCH_SIZE):
             some = [rows[number] for number in order[first : first + BATCH_SIZE]]
             inputs = {
-                name: padded([row[0][name] for row in some], MULTIPLES.get(name.split("_")[-2], 1))
+                name: padded([row[0][name] for row in some], MULTIPLES.get(name, 1))
                 for name in some[0][0]
             }
             targets = padded([row[1] for row in some])

@@ -82,10 +82,7 @@ class AttentionDecoderCell(DecoderCell):
 
     def _memory_in_loop(self, memory: dict[str, Any]) -> dict[str, Any]:
         """Return the memory for `step`, after `keras.layers.RNN` has cast it to floats."""
-        return {
-            name: ops.cast(part, "bool") if name.endswith("mask") else part
-            for name, part in memory.items()
-        }
+        return {**memory, "memory_mask": ops.cast(memory["memory_mask"], "bool")}
 
     def unroll(
         self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]

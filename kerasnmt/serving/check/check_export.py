@@ -16,10 +16,10 @@ from kerasnmt.serving.contract.export_contract import (
     Row,
     declared_contract,
 )
-from kerasnmt.serving.protocol.meta_graph import MetaGraph, Signature
-from kerasnmt.serving.runtimes.registry import find_runtime
+from kerasnmt.serving.protocol.meta_graph import Signature
+from kerasnmt.serving.runtimes.registry import export_folders, find_runtime
 from kerasnmt.serving.runtimes.runtime import Runtime, refuse
-from kerasnmt.serving.runtimes.version_folder import model_folders, read_description
+from kerasnmt.serving.runtimes.version_folder import read_description
 
 _SINGLES = 16
 
@@ -106,7 +106,7 @@ def check_export(
 
 
 def _no_export(directory: Path) -> CheckRow:
-    models = " or ".join(map(str, model_folders(directory)))
+    models = " or ".join(map(str, export_folders(directory)))
     hint = f"; did you mean {models}?" if models else ""
     return CheckRow(
         "files", False, f"Expected the folder of an export. Received: {directory}{hint}"
@@ -129,7 +129,7 @@ def _rows(
         rows: tuple[Row, ...] = tuple((text,) for text in texts)
     else:
         try:
-            contract, rows, expected = _own_examples(path)
+            contract, rows, expected = _own_examples(runtime, path)
         except ValueError as error:
             yield CheckRow("expected", False, str(error))
             return
@@ -160,16 +160,18 @@ def _rows(
             yield CheckRow("expected", True, detail)
 
 
-def _own_examples(version: Path) -> tuple[ExportContract, tuple[Row, ...], list[str]]:
+def _own_examples(
+    runtime: Runtime, export: Path
+) -> tuple[ExportContract, tuple[Row, ...], list[str]]:
     """Return the contract of an export, its example rows and the expected answers.
 
     If the description has no examples, the rows come from the contract, without answers.
     """
-    description = read_description(version)
+    description = read_description(export)
     if description:
         contract = kind_of(description["inputs"]).contract
     else:
-        contract = declared_contract(MetaGraph.from_saved_model(version).signatures)
+        contract = declared_contract(runtime.declared_signatures(export))
     rows, answers = contract.described_examples(description)
     return contract, rows or contract.example_rows, answers
 

@@ -24,7 +24,6 @@ from typing import Any, TextIO
 from kerasnmt.extras import MissingPackageError
 from kerasnmt.serving.check.json_arrays import to_json
 from kerasnmt.serving.runtimes.registry import find_runtime
-from kerasnmt.serving.runtimes.saved_model.c_api import op_support
 from kerasnmt.serving.runtimes.session import Session
 
 _Inputs = dict[str, list[str]]
@@ -46,7 +45,7 @@ def main() -> None:
     answers = _take_stdout()
     session = functools.cache(lambda: runtime.open(export))
     methods: dict[str, Callable[..., Any]] = {
-        "op_support": lambda: op_support(export),
+        "op_support": lambda: runtime.op_support(export),
         "signatures": lambda: _signatures(session()),
         "run": lambda signature, inputs: _run(session(), signature, inputs),
         "resident_memory": _resident_memory,

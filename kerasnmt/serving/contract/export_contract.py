@@ -102,6 +102,20 @@ class ExportContract:
         columns = [map(self.from_json, examples[name]) for name in self.inputs]
         return tuple(zip(*columns, strict=True)), examples[self.answer]
 
+    def examples(self, ask: Callable[..., Mapping[str, Any]]) -> dict[str, list[str]]:
+        """Return example rows with the answers to them, for a description.
+
+        Args:
+            ask: Function that takes the inputs of `serving_default`, and returns its outputs.
+
+        Returns:
+            A dict with a list for each input, and the list of the answers.
+        """
+        columns = self.columns([*self.example_rows, *self.further_examples()])
+        answers = np.asarray(ask(**columns)[self.answer])
+        examples = {name: [*map(self.to_json, values)] for name, values in columns.items()}
+        return {**examples, self.answer: [answer.decode() for answer in answers]}
+
     def to_json(self, value: Any) -> str:
         """Return a value of an input for a description. A text does not change."""
         return value

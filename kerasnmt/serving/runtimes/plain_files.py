@@ -1,7 +1,6 @@
 """Files of exports that are not SavedModels."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +20,3 @@ def serialized_tokenizers(model: Any) -> dict[str, Any]:
 def write_json(path: Path, document: Any) -> None:
     """Write a document as JSON in UTF-8."""
     path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-
-
-def need_files(directory: Path, names: Sequence[str], writer: str) -> None:
-    """Check that a folder has the files of an export.
-
-    Raises:
-        ValueError: If files are missing. The error names the function that writes such folders.
-    """
-    if missing := [name for name in names if not (directory / name).exists()]:
-        raise ValueError(
-            f"Expected a folder that {writer} wrote. Received: directory='{directory}', without "
-            f"{' and '.join(missing)}."
-        )

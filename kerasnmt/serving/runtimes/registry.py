@@ -39,6 +39,11 @@ def runtime_named(name: str) -> Runtime:
     raise ValueError(f"Expected one of the runtimes {known}. Received: {name}.")
 
 
+def export_folders(directory: str | Path) -> list[Path]:
+    """Return the folders of the exports in a folder such as `saved_models`, sorted."""
+    return sorted(folder for folder in Path(directory).glob("*") if find_runtime(folder))
+
+
 def find_runtime(directory: str | Path) -> tuple[Runtime, Path] | None:
     """Return the export in a directory, with its runtime.
 

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from kerasnmt.serving.contract.export_contract import SCORE_TOLERANCE
+from kerasnmt.serving.protocol.meta_graph import Signature
 from kerasnmt.serving.runtimes.session import ServedModelSession, Session
+from kerasnmt.serving.runtimes.version_folder import newest_version
 from kerasnmt.tasks.served_model import ServedModel
 
 # A check of an export, which returns its findings, or raises an error about a problem.
@@ -22,6 +24,7 @@ class Runtime:
         title: Name in messages.
         about: What the runtime is good for, a sentence for help.
         mark: Name of the file by which an export is known.
+        further_files: Names of the other files without which an export cannot be loaded.
         versions: Whether an export is a folder `<name>` with a folder for each version.
         only_translates: Whether the runtime answers only requests to translate.
         needs_tensorflow: Whether an export is loaded with TensorFlow in Python.
@@ -33,6 +36,7 @@ class Runtime:
     title: ClassVar[str]
     about: ClassVar[str]
     mark: ClassVar[str]
+    further_files: ClassVar[tuple[str, ...]] = ()
     versions: ClassVar[bool] = False
     only_translates: ClassVar[bool] = True
     needs_tensorflow: ClassVar[bool] = True
@@ -40,8 +44,10 @@ class Runtime:
     session_without: ClassVar[str | None] = None
 
     def find(self, directory: Path) -> Path | None:
-        """Return the folder of the export in a directory, or None if there is none."""
-        return directory if (directory / self.mark).exists() else None
+        """Return the export in a directory, or its newest version, or None if there is none."""
+        newest = newest_version(directory) if self.versions else None
+        folders = [directory] if newest is None else [directory, newest]
+        return next((folder for folder in folders if (folder / self.mark).exists()), None)
 
     def version(self, export: Path) -> tuple[str, int]:
         """Return the name and the version of an export, under which a server offers it."""
@@ -82,6 +88,20 @@ class Runtime:
         Raises:
             ValueError: If a file is missing.
         """
+        names = (self.mark, *self.further_files)
+        if missing := [name for name in names if not (export / name).exists()]:
+            raise ValueError(
+                f"Expected the folder of an export for {self.title}. Received: {export}, without "
+                f"{' and '.join(missing)}. Export the model again."
+            )
+
+    def declared_signatures(self, export: Path) -> Mapping[str, Signature]:
+        """Return the signatures that the files of an export declare, or an empty dict."""
+        return {}
+
+    def op_support(self, export: Path) -> dict[str, str]:
+        """Return why a server cannot run each op of an export, or an empty string if it can."""
+        return {}
 
     def checks_before_loading(self) -> Mapping[str, Check]:
         """Return checks of `kerasnmt check` that only this runtime has, by name."""

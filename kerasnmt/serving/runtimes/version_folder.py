@@ -9,8 +9,9 @@ from typing import Any
 from kerasnmt.atomic_write import publish, unfinished_folder
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.contract.export_contract import ExportContract
+from kerasnmt.serving.runtimes import plain_files
 
-DESCRIPTION = Path("assets.extra", "kerasnmt.json")
+DESCRIPTION = Path("assets.extra", plain_files.DESCRIPTION)
 
 
 def write_version(
@@ -79,19 +80,6 @@ def newest_version(directory: str | Path) -> Path | None:
     return max(versions, key=lambda path: int(path.name), default=None)
 
 
-def model_folders(directory: str | Path) -> list[Path]:
-    """Return the folders of the models in a folder such as `saved_models`.
-
-    Args:
-        directory: Path of the parent folder.
-
-    Returns:
-        A sorted list of the folders `<name>` that have a version with a SavedModel.
-    """
-    versions = [path.parent for path in Path(directory).glob("*/*/saved_model.pb")]
-    return sorted({version.parent for version in versions if version.name.isdecimal()})
-
-
 def read_description(version: Path) -> dict[str, Any]:
     """Read the description of an export.
 
@@ -131,13 +119,6 @@ def _examples_fit(description: dict[str, Any], contract: ExportContract) -> bool
     return complete and all(map(_are_strings, examples.values()))
 
 
-def chosen_version(directory: Path) -> Path:
-    """Return the folder if it is a version, or else its newest version."""
-    if (directory / "saved_model.pb").exists():
-        return directory
-    return newest_version(directory) or directory
-
-
 def find_export(directory: str | Path) -> tuple[Path, dict[str, Any]]:
     """Return the version of an export, and its description.
 
@@ -147,13 +128,13 @@ def find_export(directory: str | Path) -> tuple[Path, dict[str, Any]]:
     Raises:
         ValueError: If there is no export.
     """
-    version = chosen_version(Path(directory))
-    if not (version / DESCRIPTION).exists():
-        raise ValueError(
-            f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
-            f"directory='{version}'. Write one with model.export or `kerasnmt export`."
-        )
-    return version, read_description(version)
+    for version in (Path(directory), newest_version(directory)):
+        if version is not None and (version / DESCRIPTION).exists():
+            return version, read_description(version)
+    raise ValueError(
+        f"Expected an export of kerasnmt, <name>/<version> with {DESCRIPTION}. Received: "
+        f"directory='{directory}'. Write one with model.export or `kerasnmt export`."
+    )
 
 
 def _are_strings(values: Any) -> bool:

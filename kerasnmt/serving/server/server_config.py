@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.serving.contract.export_contract import WARMUP_BATCH_SIZES
-from kerasnmt.serving.runtimes.version_folder import model_folders
+from kerasnmt.serving.runtimes.saved_model.runtime import SavedModelRuntime
 
 MODELS_CONFIG = "models.config"
 BATCHING_PARAMETERS = "batching_parameters.txt"
@@ -41,7 +41,11 @@ def write_server_config(directory: str | Path, base_path: str = "/models") -> tu
         ValueError: If the folder contains no model, or `base_path` is not absolute.
     """
     directory = Path(directory)
-    models = model_folders(directory)
+    runtime = SavedModelRuntime()
+    # A version, such as <name>/1, is no folder of a model.
+    models = sorted(
+        folder for folder in directory.glob("*") if runtime.find(folder) not in (None, folder)
+    )
     if not models:
         raise ValueError(
             "Expected a folder of models, with a SavedModel in each <name>/<version>. "

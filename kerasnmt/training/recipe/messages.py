@@ -35,6 +35,8 @@ def first_problem(error: ValidationError, schema: type[BaseModel]) -> str:
     if kind == "missing":
         fields = _section(schema, sections).model_fields
         return f"missing key '{key}': {fields[location[-1]].description}"
+    if kind == "contradiction":
+        return f"{key}: {message}"
     if kind == "value_error":
         message = str(problems[0]["ctx"]["error"])
     elif kind == "model_type":

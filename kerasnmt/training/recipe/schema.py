@@ -20,17 +20,13 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from kerasnmt.data.patterns import is_pattern, matching_files
 from kerasnmt.data.tables import check_columns
-from kerasnmt.decoding import SearchOptions
-from kerasnmt.text.translation_options import TranslationOptions
+from kerasnmt.decoding import TranslationOptions
 from kerasnmt.training.recipe.messages import first_problem
-from kerasnmt.training.recipe.reading import (
-    apply_override,
-    read_document,
-    with_absolute_paths,
-)
+from kerasnmt.training.recipe.reading import read_document, with_absolute_paths
 
 # Larger numbers are mistakes that would exhaust the memory or overflow.
 _Count = Annotated[int, Field(gt=0, le=10**6)]
@@ -416,9 +412,6 @@ class _Training(_Section):
         return self
 
 
-_Word = Annotated[str, Field(min_length=1)]
-# Types that are stricter than the types of the options.
-_TYPES = {"dictionary": dict[_Word, _Word] | None}
 # Options of a beam and of samples, which greedy search does not use.
 _NOT_GREEDY = (
     *("beam_size", "length_penalty", "length_normalization", "coverage_penalty"),
@@ -426,15 +419,9 @@ _NOT_GREEDY = (
 )
 
 
-def _key(option: dataclasses.Field) -> tuple[Any, Any]:
-    """Return the type of an option's key, and its field with the range and the description."""
-    return _TYPES.get(option.name, option.type), Field(option.default, **option.metadata)
-
-
 _KEYS: dict[str, Any] = {
-    option.name: _key(option)
-    for options in (SearchOptions, TranslationOptions)
-    for option in dataclasses.fields(options)
+    option.name: (option.type, Field(option.default, **option.metadata))
+    for option in dataclasses.fields(TranslationOptions)
 }
 _SearchKeys: Any = create_model("_SearchKeys", __base__=_Section, **_KEYS)
 
@@ -445,12 +432,14 @@ class _Search(_SearchKeys):
     @field_validator("max_length", mode="before")
     @classmethod
     def _null_is_the_default(cls, value: Any) -> Any:
-        return SearchOptions.max_length if value is None else value
+        return TranslationOptions.max_length if value is None else value
 
     @model_validator(mode="after")
-    def _dictionary_is_used(self) -> Self:
-        if self.dictionary is not None and not self.replace_unknown:
-            raise ValueError("should have replace_unknown: true with dictionary")
+    def _no_contradictions(self) -> Self:
+        try:
+            TranslationOptions(**self.options)
+        except ValueError as error:
+            raise PydanticCustomError("contradiction", "{error}", {"error": str(error)}) from error
         return self
 
     @property
@@ -462,32 +451,6 @@ class _Search(_SearchKeys):
     def greedy_options(self) -> dict[str, Any]:
         """The `options` that apply to greedy search."""
         return {key: value for key, value in self.options.items() if key not in _NOT_GREEDY}
-
-
-class _OnlySearch(_Section):
-    search: _Search
-
-
-def search_options(options: dict[str, Any], overrides: Iterable[str] = ()) -> dict[str, Any]:
-    """Return search options with changes, and validate them like the keys of a recipe.
-
-    Args:
-        options: Search options, for example of a preset.
-        overrides: Keys and values, such as `search.beam_size=8`.
-
-    Returns:
-        Keywords of `Seq2Seq.translate` and `export`, without defaults.
-
-    Raises:
-        ValueError: If a key or a value is not valid. One line names the key.
-    """
-    document = {"search": dict(options)}
-    for override in overrides:
-        apply_override(override, document)
-    try:
-        return _OnlySearch.model_validate(document).search.options
-    except ValidationError as error:
-        raise ValueError(first_problem(error, _OnlySearch)) from None
 
 
 class Recipe(_Section):

@@ -219,7 +219,7 @@ def test_damaged_files(folder, tmp_path, name):
 def test_a_folder_of_others(tmp_path):
     (tmp_path / "model.bin").touch()
     with pytest.raises(
-        ValueError, match=r"that export_ctranslate2 wrote.*without tokenizers\.json and kerasnmt"
+        ValueError, match=r"an export for CTranslate2\..*without tokenizers\.json and kerasnmt"
     ):
         load_ctranslate2(tmp_path)
 

@@ -124,7 +124,11 @@ def test_the_folder(lite, word_model):
     assert sorted(os.listdir(lite)) == ["kerasnmt.json", "model.tflite", "tokenizers.json"]
     assert os.listdir(lite.parent) == [lite.name]
     assert lite.stat().st_mode & 0o777 == 0o755
-    assert json.loads((lite / "kerasnmt.json").read_text()) == {
+    description = json.loads((lite / "kerasnmt.json").read_text())
+    examples = description.pop("examples")
+    assert [*examples] == ["text", "translation"] and len(examples["text"]) > 3
+    assert examples["translation"] == word_model.translate(examples["text"], **OPTIONS)
+    assert description == {
         "inputs": ["text"],
         "model": "bahdanau_gru",
         **asdict(SearchOptions(**OPTIONS)),
@@ -178,6 +182,7 @@ def test_check(lite):
     ]
     assert report.rows[1].detail.startswith("loaded with LiteRT, ")
     assert report.rows[2].detail == "serving_default"
+    assert report.rows[-1].detail.endswith(" translations as expected")
 
 
 def test_threads_take_turns(lite, word_model):
@@ -188,12 +193,20 @@ def test_threads_take_turns(lite, word_model):
     assert found == word_model.translate(texts, **OPTIONS)
 
 
-def test_without_its_package(lite, monkeypatch):
+def test_without_its_package(lite, word_model, tmp_path, monkeypatch):
     for name in ("ai_edge_litert", "ai_edge_litert.interpreter"):
         monkeypatch.setitem(sys.modules, name, None)
     message = r"the package ai_edge_litert.*Install it: pip install 'kerasnmt\[litert\]'"
     with pytest.raises(ModuleNotFoundError, match=message):
         load_lite(lite)
+    folder = export_lite(word_model, tmp_path / "lite", **OPTIONS)
+    assert "examples" not in json.loads(Path(folder, "kerasnmt.json").read_text())
+
+
+def test_a_folder_of_others(tmp_path):
+    (tmp_path / "model.tflite").touch()
+    with pytest.raises(ValueError, match=r"for LiteRT\..*without tokenizers\.json and kerasnmt"):
+        load_lite(tmp_path)
 
 
 @pytest.mark.thorough("converts two models more; test_stored_weights.py tests small weights")

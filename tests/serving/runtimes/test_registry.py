@@ -2,6 +2,7 @@
 
 import json
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,12 @@ import requests
 
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.serving.runtimes import registry
-from kerasnmt.serving.runtimes.registry import find_runtime, register_runtime, runtime_named
+from kerasnmt.serving.runtimes.registry import (
+    export_folders,
+    find_runtime,
+    register_runtime,
+    runtime_named,
+)
 from kerasnmt.serving.runtimes.runtime import Runtime
 from kerasnmt.serving.server.offers import ExportOffer
 from kerasnmt.serving.server.run_server import ServerOptions, run_server
@@ -74,6 +80,15 @@ def test_the_program_takes_its_exports(kerasnmt, dictionary, tmp_path):  # noqa:
     assert done.code == 0 and "exact  100.00%" in done.out
 
 
+def test_exports_in_a_folder(dictionary, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "model/2").mkdir(parents=True)
+    (tmp_path / "model/2/saved_model.pb").touch()
+    assert export_folders(tmp_path) == [tmp_path / "model", tmp_path / "words"]
+    assert find_runtime(tmp_path / "model")[1] == tmp_path / "model/2"
+    assert find_runtime(tmp_path / "other") is None
+
+
 def test_the_check_takes_its_exports(dictionary, served_here):
     from kerasnmt.serving import check_export
 
@@ -83,6 +98,13 @@ def test_the_check_takes_its_exports(dictionary, served_here):
         *("files", "load", "signatures", "requests", "batch_of_one", "odd_inputs", "expected"),
     ]
     assert report.rows[1].detail.startswith("loaded with a dictionary, ")
+    (Path(dictionary) / "kerasnmt.json").unlink()  # an export of an earlier version
+    assert check_export(dictionary).passed
+    assert (
+        check_export(Path(dictionary).parent)
+        .rows[0]
+        .detail.endswith(f"; did you mean {dictionary}?")
+    )
 
 
 def test_a_server_takes_its_exports(dictionary):

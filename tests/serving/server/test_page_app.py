@@ -10,7 +10,7 @@ from kerasnmt import zoo
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving import RestApp
 from kerasnmt.serving.contract.caption_contract import encode_png
-from kerasnmt.serving.runtimes.version_folder import chosen_version, read_description
+from kerasnmt.serving.runtimes.version_folder import find_export
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.page_app import PageApp
 from kerasnmt.serving.server.page_models import ExportPageModel
@@ -180,7 +180,7 @@ def test_stories():
 
 
 def test_export_gives_what_its_signatures_give(served_folder, served_session, expected):
-    description = read_description(chosen_version(served_folder))
+    description = find_export(served_folder)[1]
     model = ExportPageModel(
         CurrentVersion(RestApp(served_session, "tiny", 3)), {3: description}.get
     )

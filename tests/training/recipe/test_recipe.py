@@ -426,8 +426,12 @@ class TestValues:
             ),
             (
                 "search={dictionary: {a: b}}",
-                "'search' should have replace_unknown: true with dictionary. "
-                "Received: search={'dictionary': {'a': 'b'}}",
+                "search: Expected replace_unknown=True with a dictionary. "
+                "Received: replace_unknown=False",
+            ),
+            (
+                "search={min_length: 9, max_length: 8}",
+                "search: Expected min_length from 1 to max_length, 8. Received: min_length=9",
             ),
         ],
     )
@@ -444,7 +448,7 @@ class TestValues:
         assert Recipe.load(folder / "again.yaml") == recipe
         assert load("training.cache=false").training.cache is False
         assert problem("training.cache=no").startswith("'training.cache' should be a valid boolean")
-        assert "at least 1 character" in problem(
+        assert "without empty words" in problem(
             "search={replace_unknown: true, dictionary: {a: ''}}"
         )
 

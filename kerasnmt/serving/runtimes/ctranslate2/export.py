@@ -96,16 +96,12 @@ def export_ctranslate2(
     need_ctranslate2()
     spec = transformer_spec(model, description["max_length"])
     spec.optimize(quantization=weights)
-    contract = module.contract
-
     with atomic_folder(directory) as folder:
         spec.save(str(folder))
         write_json(folder / TOKENIZERS, serialized_tokenizers(model))
         description["files"] = {path.name: sha256(path) for path in sorted(folder.iterdir())}
         written = CTranslate2Model(folder, description)
-        columns = contract.columns(contract.example_rows)
-        answers = written.signatures["serving_default"](**columns)[contract.answer]
-        examples = {**columns, contract.answer: [answer.decode() for answer in answers]}
+        examples = module.contract.examples(written.function("serving_default"))
         write_json(folder / DESCRIPTION, {**description, "examples": examples})
 
     return str(directory)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerasnmt.extras import extras
-from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS, need_files
+from kerasnmt.serving.runtimes.ctranslate2.runtime import CTranslate2Runtime
+from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 from kerasnmt.text.without_tensorflow import plain_tokenizer
 
-WEIGHTS = "model.bin"
 _END = "</s>"
 # A beam search ends after this multiple of the beam size in finished hypotheses. With 1, which is
 # CTranslate2's default, it misses the best hypothesis of about 1% of the sentences of Tatoeba.
@@ -43,7 +43,7 @@ def load_ctranslate2(directory: str | Path) -> ServedModel:
         ModuleNotFoundError: If the package is not installed.
     """
     directory = Path(directory)
-    need_export_files(directory)
+    CTranslate2Runtime().check_files(directory)
     try:
         description = json.loads((directory / DESCRIPTION).read_bytes())
         for name, digest in description["files"].items():
@@ -52,11 +52,6 @@ def load_ctranslate2(directory: str | Path) -> ServedModel:
         return CTranslate2Model(directory, description)
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, OSError) as error:
         raise ValueError(f"{directory}: the export cannot be loaded: {error}") from error
-
-
-def need_export_files(directory: Path) -> None:
-    """Raise a `ValueError` if a folder does not have the files of an export for CTranslate2."""
-    need_files(directory, (WEIGHTS, TOKENIZERS, DESCRIPTION), "export_ctranslate2")
 
 
 def sha256(path: Path) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS
 from kerasnmt.serving.runtimes.runtime import Runtime
 from kerasnmt.tasks.served_model import ServedModel
 
@@ -18,6 +19,7 @@ class CTranslate2Runtime(Runtime):
     title = "CTranslate2"
     about = "ctranslate2 is the fastest on a CPU, for Transformers, with float32 or int8 weights."
     mark = "model.bin"
+    further_files = (TOKENIZERS, DESCRIPTION)
     needs_tensorflow = False
 
     def export(self, model: Any, directory: Path, **options: Any) -> str:
@@ -31,12 +33,6 @@ class CTranslate2Runtime(Runtime):
         from kerasnmt.serving.runtimes.ctranslate2.model import load_ctranslate2
 
         return load_ctranslate2(export)
-
-    def check_files(self, export: Path) -> None:
-        """See `Runtime`."""
-        from kerasnmt.serving.runtimes.ctranslate2.model import need_export_files
-
-        need_export_files(export)
 
     def tolerance(self, description: Mapping[str, Any]) -> float:
         """See `Runtime`."""

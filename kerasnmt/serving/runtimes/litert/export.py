@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,13 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.atomic_write import atomic_folder
-from kerasnmt.extras import extras
+from kerasnmt.extras import MissingPackageError, extras
+from kerasnmt.ids import SOURCE_IDS, extended
 from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
     TOKENIZERS,
-    need_files,
     serialized_tokenizers,
     write_json,
 )
@@ -24,8 +26,6 @@ from kerasnmt.serving.runtimes.version_folder import refuse_existing
 from kerasnmt.tasks import ServedModel
 from kerasnmt.text import register_tokenizers
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
-
-CORE = "model.tflite"
 
 
 def export_lite(
@@ -41,7 +41,8 @@ def export_lite(
 
     - `model.tflite`: The core, which uses only LiteRT ops.
     - `tokenizers.json`: The tokenizers with their vocabularies.
-    - `kerasnmt.json`: The options.
+    - `kerasnmt.json`: The options and, if the package ai-edge-litert is installed, examples with
+      answers that the export gave when it was written, for the check.
 
     The signature of the core, `serving_default`, takes one sentence:
 
@@ -94,9 +95,14 @@ def export_lite(
         )
     core = _core(model, weights, options)
     with atomic_folder(directory) as folder:
-        (folder / CORE).write_bytes(core)
+        (folder / LiteRTRuntime.mark).write_bytes(core)
         write_json(folder / TOKENIZERS, serialized_tokenizers(model))
-        write_json(folder / DESCRIPTION, module.description)
+        description = module.description
+        with suppress(MissingPackageError):  # the machine that exports need not run the export
+            written = _LiteModule(folder, description)
+            answers = module.contract.examples(written.function("serving_default"))
+            description["examples"] = answers
+        write_json(folder / DESCRIPTION, description)
     return str(directory)
 
 
@@ -117,9 +123,9 @@ def load_lite(directory: str | Path) -> ServedModel:
         ModuleNotFoundError: If the package is not installed.
     """
     directory = Path(directory)
-    need_files(directory, (CORE, TOKENIZERS, DESCRIPTION), "export_lite")
+    LiteRTRuntime().check_files(directory)
     try:
-        return _LiteModule(directory)
+        return _LiteModule(directory, json.loads((directory / DESCRIPTION).read_bytes()))
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{directory}: the export cannot be loaded: {error}") from error
 
@@ -127,18 +133,18 @@ def load_lite(directory: str | Path) -> ServedModel:
 class _LiteModule(ServedModel):
     """Core of an export, with its tokenizers."""
 
-    def __init__(self, directory: Path) -> None:
-        self.description = json.loads((directory / DESCRIPTION).read_bytes())
+    def __init__(self, directory: Path, description: dict[str, Any]) -> None:
+        self.description = description
         register_tokenizers()
         tokenizers = {
             side: keras.saving.deserialize_keras_object(config)
             for side, config in json.loads((directory / TOKENIZERS).read_bytes()).items()
         }
         source, target = tokenizers["source"], tokenizers.get("target", tokenizers["source"])
-        self._search = _interpreter(str(directory / CORE)).get_signature_runner()
+        self._search = _interpreter(str(directory / LiteRTRuntime.mark)).get_signature_runner()
         self._searching = threading.Lock()
         self._inputs = self._search.get_input_details()
-        self._codec = TranslationCodec(source, target, "extended_source_ids" in self._inputs)
+        self._codec = TranslationCodec(source, target, extended("source_ids") in self._inputs)
         self._max_length = self.description["max_length"]
         self.fields = ("text", "context") if "context_ids" in self._inputs else ("text",)
         self.signatures = {"serving_default": self._translate}
@@ -179,8 +185,8 @@ def _interpreter(path: str) -> Any:
 def _core(model: keras.Model, weights: str, search: dict[str, Any]) -> bytes:
     stored = StoredWeights(model)
     on_stored = stored.applied(model.search)
-    names = ["source_ids", "context_ids"][: 1 + model.reads_context]
-    names += [f"extended_{name}" for name in names if model.copies]
+    names = [*SOURCE_IDS[: 1 + model.reads_context]]
+    names += [extended(name) for name in names if model.copies]
 
     # The batch size is 1, because LiteRT needs lists of tensors where only the length is unknown.
     @tf.function(

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS, need_files
+from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS
 from kerasnmt.serving.runtimes.runtime import Runtime
 from kerasnmt.tasks.served_model import ServedModel
 
@@ -15,6 +15,7 @@ class LiteRTRuntime(Runtime):
     title = "LiteRT"
     about = "litert runs on small devices, with token ids as inputs and outputs."
     mark = "model.tflite"
+    further_files = (TOKENIZERS, DESCRIPTION)
     lacks = frozenset({"n_best", "attention"})
 
     def export(self, model: Any, directory: Path, **options: Any) -> str:
@@ -34,7 +35,3 @@ class LiteRTRuntime(Runtime):
         except (RuntimeError, OSError) as error:
             raise ValueError(f"{export}: the export cannot be loaded: {error}") from error
         return model
-
-    def check_files(self, export: Path) -> None:
-        """See `Runtime`."""
-        need_files(export, (self.mark, TOKENIZERS, DESCRIPTION), "export_lite")

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.serving.protocol.meta_graph import MetaGraph
+from kerasnmt.serving.protocol.meta_graph import MetaGraph, Signature
 from kerasnmt.serving.runtimes.runtime import Check, Runtime
 from kerasnmt.serving.runtimes.saved_model import checks
 from kerasnmt.serving.runtimes.session import Session
-from kerasnmt.serving.runtimes.version_folder import chosen_version
 from kerasnmt.tasks.served_model import ServedModel
 
 
@@ -23,11 +22,6 @@ class SavedModelRuntime(Runtime):
     versions = True
     only_translates = False
     session_without = "tensorflow"
-
-    def find(self, directory: Path) -> Path | None:
-        """Return a version, or the newest version; see `Runtime`."""
-        version = chosen_version(directory)
-        return version if (version / self.mark).exists() else None
 
     def version(self, export: Path) -> tuple[str, int]:
         """Return the names of the two folders; see `Runtime`."""
@@ -75,6 +69,16 @@ class SavedModelRuntime(Runtime):
     def check_files(self, export: Path) -> None:
         """Check that the graph can be read; see `Runtime`."""
         MetaGraph.from_saved_model(export)
+
+    def declared_signatures(self, export: Path) -> Mapping[str, Signature]:
+        """See `Runtime`."""
+        return MetaGraph.from_saved_model(export).signatures
+
+    def op_support(self, export: Path) -> dict[str, str]:
+        """Look up each op in the libraries of TensorFlow; see `Runtime`."""
+        from kerasnmt.serving.runtimes.saved_model.c_api import op_support
+
+        return op_support(export)
 
     def checks_before_loading(self) -> Mapping[str, Check]:
         """See `Runtime`."""
