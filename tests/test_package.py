@@ -37,18 +37,6 @@ def test_import_is_light_and_the_rest_comes_when_it_is_asked_for():
     assert not keras_is_loaded
 
 
-KERAS_FIRST = """
-import keras
-import kerasnmt
-print(keras.saving.get_registered_object("kerasnmt>Seq2Seq").__name__)
-"""
-
-
-def test_keras_knows_the_classes():
-    done = subprocess.run([sys.executable, "-c", KERAS_FIRST], capture_output=True, text=True)
-    assert done.stdout == "Seq2Seq\n"
-
-
 @pytest.mark.parametrize("name", sorted({*kerasnmt.__all__} - {"__version__", "load_model"}))
 def test_rooms(name):
     assert getattr(kerasnmt, name).__name__ == f"kerasnmt.{name}"

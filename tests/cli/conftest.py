@@ -2,6 +2,7 @@ import functools
 import importlib
 import io
 import os
+import random
 import re
 import signal
 import subprocess
@@ -14,6 +15,9 @@ import pytest
 
 from kerasnmt.cli.loading import SearchChanges, load_run, load_translator
 from kerasnmt.cli.main import main
+from tests.serving.conftest import served_here
+
+__all__ = ["served_here"]
 
 RECIPE = """\
 model: {name: bahdanau_gru, units: 8, embedding_dim: 6, dropout: 0.0}
@@ -37,6 +41,13 @@ class Done(NamedTuple):
         *lines, rest = self.out.split("\n")
         assert not rest
         return lines
+
+
+@pytest.fixture(autouse=True)
+def seeds():
+    """Seed Python and NumPy, but not TensorFlow, which would compile the functions again."""
+    random.seed(0)
+    np.random.seed(0)
 
 
 @pytest.fixture(autouse=True)
@@ -68,13 +79,23 @@ def load_run_once(load_model_once):
 
 
 @pytest.fixture(scope="session")
-def load_once(load_run_once):
+def load_export_once():
+    """`load_export`, which loads each export once."""
+    from kerasnmt.serving import load_export
+
+    return functools.cache(load_export)
+
+
+@pytest.fixture(scope="session")
+def load_once(load_run_once, load_export_once):
     """`load_translator`, which loads each run and each export once."""
+    export = "kerasnmt.serving.runtimes.saved_model.export"
 
     @functools.cache
     def load(directory, changes, options):
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr("kerasnmt.cli.loading.load_run", load_run_once)
+            monkeypatch.setattr(f"{export}.load_export", load_export_once)
             return load_translator(directory, changes, **dict(options))
 
     def load_once(directory, changes=(), **options):
@@ -174,7 +195,7 @@ def preset_folder(run_folder, load_model_once):
         "languages": ["en", "de"],
         "license": "cc-by-4.0",
         "score": "BLEU 1.2",
-        "search": {"beam_size": 2, "max_length": 20},
+        "search": {"beam_size": 2, "max_length": 8},
     }
     model = load_model_once(run_folder / "model.keras", compile=False)
     model.save_to_preset(folder, weights="float32", about=about)
@@ -186,7 +207,7 @@ def preset_translations(run_folder, load_model_once):
     """A function that returns the expected translations of the preset."""
     model = load_model_once(run_folder / "model.keras", compile=False)
     return lambda texts, **options: model.translate(
-        texts, **{"beam_size": 2, "max_length": 20, **options}
+        texts, **{"beam_size": 2, "max_length": 8, **options}
     )
 
 
@@ -219,7 +240,12 @@ def export_folder(run_folder):
     from kerasnmt.cli.export import export
 
     directory = run_folder.parent / "saved_models" / "tiny"
-    export(run_folder, directory)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        # Tests load the export again.
+        monkeypatch.setattr(
+            "kerasnmt.serving.runtimes.saved_model.export._try_out", lambda *_: None
+        )
+        export(run_folder, directory)
     return directory / "1"
 
 
@@ -246,15 +272,24 @@ def loaded_model(run_folder, load_run_once):
 
 
 @pytest.fixture(scope="session")
-def server(export_folder):
+def session(export_folder, load_export_once):
+    """A session of the export, which runs the functions of `translator`."""
+    from kerasnmt.serving.protocol.meta_graph import MetaGraph
+    from kerasnmt.serving.runtimes.session import ServedModelSession
+
+    session = ServedModelSession(load_export_once(export_folder))
+    session.signatures = MetaGraph.from_saved_model(export_folder).signatures  # with the beam size
+    return session
+
+
+@pytest.fixture(scope="session")
+def server(session):
     """A server of the export in this process."""
     from kerasnmt.serving import RestApp
-    from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
     from kerasnmt.serving.server.web_server import web_server
 
-    with SavedModelSession(export_folder) as session:
-        served = web_server(RestApp(session, "tiny", 1), "127.0.0.1", 0, max_requests=8)
-        threading.Thread(target=served.run, daemon=True).start()
-        yield f"http://127.0.0.1:{served.effective_port}"
-        served.close()
-        served.task_dispatcher.shutdown()
+    served = web_server(RestApp(session, "tiny", 1), "127.0.0.1", 0, max_requests=8)
+    threading.Thread(target=served.run, daemon=True).start()
+    yield f"http://127.0.0.1:{served.effective_port}"
+    served.close()
+    served.task_dispatcher.shutdown()

@@ -147,9 +147,9 @@ def test_page_of_a_given_translation(kerasnmt, pointer_run, tmp_path):
         (["a", " ", "--output", "x.html"], "Expected texts with at least one token"),
     ],
 )
-def test_wrong_pages(kerasnmt, run_folder, tmp_path, arguments, message):
+def test_wrong_pages(kerasnmt, pointer_run, tmp_path, arguments, message):
     arguments[-1] = tmp_path / arguments[-1]
-    done = kerasnmt("attention", run_folder, *arguments)
+    done = kerasnmt("attention", pointer_run[0], *arguments)
     assert (done.code, done.out) == (2, "") and message in done.err
     assert done.err.count("\n") == 1 and not any(tmp_path.iterdir())
 

@@ -1,5 +1,7 @@
 import shutil
 
+import pytest
+
 ROWS = [
     *("files", "ops", "load", "signatures", "requests", "n_best", "attention"),
     *("batch_of_one", "odd_inputs", "warmup", "python", "description", "expected"),
@@ -15,7 +17,8 @@ def rows(done):
     return found
 
 
-def test_a_good_export(kerasnmt, export_folder, monkeypatch):
+def test_a_good_export(kerasnmt, export_folder, session, served_here, monkeypatch):
+    served_here.session = session
     # The rows that take longest are tested in tests/serving.
     monkeypatch.setattr("kerasnmt.serving.check.check_export._check_odd_inputs", lambda *_: "")
     checks = "kerasnmt.serving.runtimes.saved_model.checks"
@@ -27,6 +30,7 @@ def test_a_good_export(kerasnmt, export_folder, monkeypatch):
     assert done.lines[0].endswith(str(export_folder))
 
 
+@pytest.mark.usefixtures("served_here")
 def test_broken_exports(kerasnmt, export_folder, tmp_path):
     broken = shutil.copytree(export_folder, tmp_path / "1")
     (broken / "variables" / "variables.index").unlink()

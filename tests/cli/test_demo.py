@@ -1,6 +1,7 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,8 +20,8 @@ SMALL = [
 
 
 @pytest.fixture
-def steps(monkeypatch, run_folder, export_folder, load_run_once):
-    """Mock the steps of the demo: the run, its export and the check of the export."""
+def steps(monkeypatch, run_folder, export_folder, load_export_once, translator):
+    """Mock the steps of the demo: the run, its model, its export and the check of the export."""
     from kerasnmt.serving.check.check_report import CheckReport, CheckRow
 
     steps = {"passed": True, "translations": None, "run": run_folder}
@@ -31,26 +32,36 @@ def steps(monkeypatch, run_folder, export_folder, load_run_once):
         shutil.copytree(run_folder, directory)
         return {"bleu": 12.34, "train_seconds": 5.6, "train_cpu_seconds": 7.8}
 
+    def translate(texts, **options):
+        assert options == {"beam_size": 3, "max_length": 20}
+        return translator.translate(texts)
+
     def load(directory):
         assert (directory / "model.keras").exists()
-        return load_run_once(run_folder)
+        model = SimpleNamespace(name="bahdanau_gru", translate=translate)
+        return model, {"beam_size": 3, "max_length": 20}
 
     def export_next_version(model, directory, **options):
         assert options == {"beam_size": 3, "max_length": 20}
+        steps["exports"] = directory
         return str(shutil.copytree(export_folder, directory / "1"))
 
     def check_export(directory, texts, expected):
         steps["translations"] = dict(zip(texts, expected, strict=True))
         return CheckReport(directory, (CheckRow("expected", steps["passed"], "so it is"),))
 
+    def load_export(directory):
+        assert Path(directory) == steps["exports"] / "1"
+        return load_export_once(export_folder)
+
     monkeypatch.setattr("kerasnmt.training.train", train)
     monkeypatch.setattr("kerasnmt.cli.demo.load_run", load)
     monkeypatch.setattr("kerasnmt.serving.export_next_version", export_next_version)
     monkeypatch.setattr("kerasnmt.serving.check_export", check_export)
+    monkeypatch.setattr("kerasnmt.serving.load_export", load_export)
     return steps
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_what_is_shown(kerasnmt, steps, tmp_path):
     output = tmp_path / "made" / "demo"
     done = kerasnmt("demo", "data.test.builtin=6", "training.epochs=3", "--output", output)
@@ -80,7 +91,6 @@ def test_what_is_shown(kerasnmt, steps, tmp_path):
     assert "ok    expected  so it is\nall 1 passed\n" in done.err
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_a_second_call_exports_the_trained_model_again(kerasnmt, steps, tmp_path, monkeypatch):
     from kerasnmt.training import Recipe
     from kerasnmt.training.training import train
@@ -118,8 +128,6 @@ def test_an_interruption_says_how_to_go_on(kerasnmt, tmp_path, monkeypatch, stop
     assert done.err.endswith("\ninterrupted; run the same command again to resume the training\n")
 
 
-@pytest.mark.thorough("runs the demo once more")
-@pytest.mark.usefixtures("eagerly")
 def test_a_check_that_fails(kerasnmt, steps, tmp_path):
     steps["passed"] = False
     done = kerasnmt("demo", "--output", tmp_path / "demo")

@@ -17,10 +17,7 @@ def described(version):
 
 
 def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
-    assert (export_folder.name, described(export_folder)) == (
-        "1",
-        (3, "float32"),
-    )  # the first, by the recipe
+    assert (export_folder.name, described(export_folder)) == ("1", (3, "float32"))  # by the recipe
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
     # No graph is traced, because the test checks only the written options.
@@ -219,8 +216,8 @@ def test_ctranslate2_starts_without_tensorflow(ctranslate2_folder):
 
 
 def test_serve_ctranslate2(serve, kerasnmt, ctranslate2_folder):
-    process, name, url = serve(ctranslate2_folder, "--port", 0)
-    assert name == "en_fr"
+    process, name, url = serve(ctranslate2_folder, "--port", 0, "--name", "french")
+    assert name == "french"
     done = kerasnmt("translate", "--server", url, "--model", name, stdin="I love you.\n")
     assert (done.code, done.lines) == (0, ["Je t'aime."])
     body = json.dumps({"text": "I love you."}).encode()
@@ -228,5 +225,5 @@ def test_serve_ctranslate2(serve, kerasnmt, ctranslate2_folder):
     found = json.load(urllib.request.urlopen(request))
     assert found["hypotheses"][0]["text"] == "Je t'aime."
     assert found["sentence"]["sources"]
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0

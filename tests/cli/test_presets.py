@@ -61,12 +61,13 @@ def test_more_than_two_languages_are_counted(kerasnmt, preset_folder, tmp_path, 
 @pytest.mark.usefixtures("eagerly")
 def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, preset_translations):
     """The preset has its own search options, which `--search` changes."""
-    for place in (shipped, preset_folder):
-        assert kerasnmt("translate", place, stdin=TEXT).lines == preset_translations(LINES)
-    done = kerasnmt("translate", shipped, "--beam-size", 4, stdin=TEXT)
-    assert done.lines == preset_translations(LINES, beam_size=4)
-    done = kerasnmt("translate", shipped, "--search", "max_length=3", stdin=TEXT)
-    assert done.lines == preset_translations(LINES, max_length=3) != preset_translations(LINES)
+    texts, stdin = ["no", "", "he"], "no\n\nhe\n"
+    expected = preset_translations(texts)
+    assert kerasnmt("translate", preset_folder, stdin=stdin).lines == expected
+    done = kerasnmt("translate", shipped, "--beam-size", 1, stdin=stdin)
+    assert done.lines == preset_translations(texts, beam_size=1) != expected
+    done = kerasnmt("translate", shipped, "--search", "max_length=3", stdin=stdin)
+    assert done.lines == preset_translations(texts, max_length=3) != expected
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
     for name, lines in (("source", LINES[:2]), ("target", ["Anna sieht .", "Er ."])):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     files = ("--source", tmp_path / "source")
-    search = ("--search", "beam_size=2", "--search", "length_penalty=0")
+    search = ("--beam-size", 2, "--search", "length_penalty=0", "--search", "max_length=8")
     for verb, options, of_run in (
         ("score", (*files, "--target", tmp_path / "target"), ()),
         ("align", (*files, "--target", tmp_path / "target"), ()),

@@ -28,8 +28,11 @@ def stopped(process, end):
     return err.splitlines()
 
 
-def test_serves_until_it_is_stopped(serve, export_folder, translator):
-    """Serve the newest version of a folder, without messages of libraries."""
+def test_serves_until_it_is_stopped(serve, kerasnmt, export_folder, translator):
+    """Serve the newest version of a folder, also to a client without TensorFlow.
+
+    Libraries of the server and the client say nothing.
+    """
     options = ("--port", 0, "--max-batch", 7, "--max-body-bytes", 200)
     options += ("--max-text-bytes", 30, "--access-log")
     process, name, url = serve(export_folder.parent, *options)
@@ -42,16 +45,6 @@ def test_serves_until_it_is_stopped(serve, export_folder, translator):
         ({"inputs": ["a" * 31]}, 400),
     ):
         assert requests.post(answer.url, json=body, timeout=60).status_code == code
-    *requests_, last = stopped(process, signal.SIGINT)
-    assert last == "stopped"
-    asked = [re.search(r" 127.0.0.1 (POST \S+ \d+) \d+.\d ms$", line)[1] for line in requests_]
-    assert asked == [f"POST /v1/models/tiny:predict {code}" for code in (200, 400, 413, 400)]
-
-
-def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
-    """The output of a client, for a version folder and another name."""
-    process, name, url = serve(export_folder, "--port", 0, "--name", "en_de")
-    assert name == "en_de"
     options = ("--scores", "--alignments")
     blocked = "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None\n"
     client = [*PROGRAM[:2], blocked + PROGRAM[2], "translate", "--server", url, "--model", name]
@@ -61,7 +54,10 @@ def test_a_client_without_tensorflow(serve, kerasnmt, export_folder):
     local = kerasnmt("translate", export_folder, *options, stdin=TEXT)
     assert (done.stdout, done.stderr) == (local.out, "")
     assert any(re.search(r"\t\d+-\d+ \d+-\d+", line) for line in local.lines)
-    assert stopped(process, signal.SIGTERM) == ["stopped"]
+    *requests_, last = stopped(process, signal.SIGINT)
+    assert last == "stopped"
+    asked = [re.search(r" 127.0.0.1 (POST \S+ \d+) \d+.\d ms$", line)[1] for line in requests_[:4]]
+    assert asked == [f"POST /v1/models/tiny:predict {code}" for code in (200, 400, 413, 400)]
 
 
 @pytest.mark.thorough("starts one more server; test_task_session.py serves a model")
@@ -104,8 +100,10 @@ def versions(url):
 
 @pytest.mark.thorough("starts one more server; test_web_server.py stops one")
 def test_a_prediction_without_end_does_not_keep_the_server(serve, export_folder):
-    process, _, url = serve(export_folder, "--port", 0, "--timeout", 0.001, "--max-requests", 1)
-    url += "/v1/models/tiny:predict"
+    options = ("--timeout", 0.001, "--max-requests", 1, "--name", "en_de")
+    process, name, url = serve(export_folder, "--port", 0, *options)
+    assert name == "en_de"
+    url += "/v1/models/en_de:predict"
     answer = requests.post(url, json={"inputs": ["a b"] * 999}, timeout=60)
     assert answer.status_code == 504  # the first run takes about a second
     assert stopped(process, signal.SIGTERM) == ["stopped"]

@@ -51,6 +51,7 @@ def test_a_terminal_shows_what_to_type(kerasnmt, export_folder):
     assert prompt not in kerasnmt("translate", export_folder, stdin="no\n").err
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_scores_and_alignments(kerasnmt, run_folder, export_folder, translator):
     options = ("--scores", "--alignments")
     done = kerasnmt("translate", export_folder, *options, stdin=TEXT)
@@ -69,7 +70,11 @@ def test_scores_and_alignments(kerasnmt, run_folder, export_folder, translator):
         assert not possible and sure == sorted(sure)
     assert max(len(translation.split()) for translation, _, _ in columns) > 3
 
-    assert kerasnmt("translate", run_folder, *options, stdin=TEXT) == done
+    of_run = [
+        line.split("\t") for line in kerasnmt("translate", run_folder, *options, stdin=TEXT).lines
+    ]
+    assert [row[::2] for row in of_run] == [row[::2] for row in columns]
+    assert [float(score) for _, score, _ in of_run] == pytest.approx(scores, abs=1e-5)
 
     done = kerasnmt("translate", export_folder, "--alignments", stdin=TEXT)
     assert done.lines == [f"{translation}\t{links}" for translation, _, links in columns]
@@ -122,15 +127,6 @@ def test_search_options_and_an_ensemble(kerasnmt, run_folder, other_run_folder, 
         assert message in done.err
 
 
-@pytest.mark.usefixtures("eagerly")
-def test_beam_size_of_a_run(kerasnmt, run_folder, translator, load_run_once):
-    model, options = load_run_once(run_folder)
-    greedy = model.translate(LINES, **{**options, "beam_size": 1})
-    assert greedy != translator.translate(LINES)
-    done = kerasnmt("translate", run_folder, "--beam-size", 1, stdin=TEXT)
-    assert done.lines == greedy
-
-
 def test_long_lines_are_cut_with_one_warning(kerasnmt, export_folder, translator):
     # At different places, because a process shows the same warning only once.
     for before, options in enumerate([("--scores", "--alignments"), ("--n-best", 2), ()], start=1):
@@ -162,7 +158,6 @@ def test_bytes_that_are_not_utf8(kerasnmt, export_folder, translator, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["--beam-size", 5], "error: Expected the beam size that is fixed in the export, 3."),
         (["--n-best", 4], "error: Expected at most 3, the beam size, for --n-best. Received: --n"),
         (["--n-best", 2, "--scores"], "error: Expected --n-best without --scores and --"),
         (["--n-best", 2, "--alignments"], "error: Expected --n-best without --scores and --"),
@@ -181,14 +176,6 @@ def test_n_best_follows_the_beam_asked_for(kerasnmt, run_folder):
     done = kerasnmt("translate", run_folder, "--beam-size", 2, "--n-best", 3, stdin="no\n")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected at most 2, the beam size, for --n-best.")
-
-
-def test_neither_run_nor_export(kerasnmt, tmp_path):
-    for folder in (tmp_path, tmp_path / "none"):
-        done = kerasnmt("translate", folder, stdin="no\n")
-        assert (done.code, done.out) == (2, "")
-        assert done.err.startswith("error: Expected the folder of a run, with a model.keras, or")
-        assert done.err.endswith(f"Received: {folder}\n") and done.err.count("\n") == 1
 
 
 PROGRAM = """

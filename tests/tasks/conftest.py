@@ -1,0 +1,3 @@
+from tests.cli.conftest import seeds
+
+__all__ = ["seeds"]
