@@ -57,20 +57,3 @@ def test_export_cannot_be_given_translations(kerasnmt, export_folder, files, tmp
     done = kerasnmt("attention", export_folder, "a", "--target", "b", "--output", picture)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected the folder of a run")
-
-
-@pytest.mark.thorough("test_attention.py draws one")
-def test_picture_of_a_given_translation(kerasnmt, run_folder, tmp_path):
-    pictures = [tmp_path / f"{number}.png" for number in range(2)]
-    for picture, target in zip(pictures, TARGETS[::2], strict=True):
-        done = kerasnmt(
-            "attention", run_folder, SOURCES[0], "--target", target, "--output", picture
-        )
-        assert done == (0, f"{target}\n{picture}\n", "")
-    assert pictures[0].read_bytes() != pictures[1].read_bytes()
-    done = kerasnmt("attention", run_folder, "a", "--target", " ", "--output", pictures[0])
-    assert done == (
-        2,
-        "",
-        "error: Expected a text and a translation. Received: text='a', --target ' '\n",
-    )

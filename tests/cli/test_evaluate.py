@@ -1,4 +1,3 @@
-import gzip
 import json
 
 import pytest
@@ -90,16 +89,6 @@ def test_one_form_of_files(kerasnmt, export_folder, files, tmp_path):
         done = kerasnmt("evaluate", export_folder, "--pairs", files[0], more, files[1])
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("error: Expected --pairs FILE without --source, --reference and")
-
-
-@pytest.mark.thorough("another form of the files; test_reading.py reads it")
-def test_packed_files_give_the_same(kerasnmt, export_folder, files):
-    packed = [path.with_suffix(".gz") for path in files]
-    for path, target in zip(files, packed, strict=True):
-        target.write_bytes(gzip.compress(path.read_bytes()))
-    done = kerasnmt("evaluate", export_folder, *options(packed), "--json")
-    assert done == kerasnmt("evaluate", export_folder, *options(files), "--json")
-    assert done.code == 0
 
 
 def test_bad_input(kerasnmt, export_folder, files, tmp_path):

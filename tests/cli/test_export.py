@@ -119,21 +119,6 @@ def test_a_run_that_cannot_be_read_leaves_nothing(kerasnmt, run_folder, tmp_path
     assert not (tmp_path / "en_de").exists()
 
 
-@pytest.mark.thorough("starts TensorFlow; test_translate.py shows that nothing else is said")
-def test_tensorflow_is_loaded_without_its_talk(kerasnmt, run_folder, tmp_path):
-    damaged = shutil.copytree(run_folder, tmp_path / "run")
-    (damaged / "model.keras").write_bytes(b"")
-    arguments = ["export", damaged, tmp_path / "en_de"]
-    done = subprocess.run(
-        [sys.executable, "-c", "from kerasnmt.cli.main import main; main()", *arguments],
-        env={k: v for k, v in os.environ.items() if k != "TF_CPP_MIN_LOG_LEVEL"},
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == kerasnmt(*arguments)
-    assert done.stderr.count("\n") == 1
-
-
 def test_a_file_in_the_way(kerasnmt, run_folder, tmp_path):
     path = tmp_path / "en_de"
     path.touch()

@@ -193,25 +193,16 @@ class TestATrainedModel:
         assert not os.path.exists("recipe.yaml")
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("place", "options", "message"),
         [
-            (["--model", "bahdanau_gru"], "Expected --model or --init-from. Received: --model bah"),
-            (["--output", "r.txt"], "Expected a name that ends with .yaml"),
+            ("g2p_dutch", ["--model", "bahdanau_gru"], "Expected --model or --init-from. Received"),
+            ("g2p_dutch", ["--output", "r.txt"], "Expected a name that ends with .yaml"),
+            ("g2p_dutsch", [], "Did you mean the preset g2p_dutch?"),
+            ("babi_context", [], "Expected a preset with the keywords of context_attention_gru"),
         ],
     )
-    def test_what_does_not_fit_together(self, kerasnmt, pairs, options, message):
-        done = kerasnmt("init", "--init-from", "g2p_dutch", "--pairs", "mine.tsv", *options)
-        assert done.code == 2 and message in done.err
-
-    @pytest.mark.parametrize(
-        ("place", "message"),
-        [
-            ("g2p_dutsch", "Did you mean the preset g2p_dutch?"),
-            ("babi_context", "Expected a preset with the keywords of context_attention_gru"),
-        ],
-    )
-    def test_other_places(self, kerasnmt, pairs, place, message):
-        done = kerasnmt("init", "--init-from", place, "--pairs", "mine.tsv")
+    def test_what_does_not_fit_together(self, kerasnmt, pairs, place, options, message):
+        done = kerasnmt("init", "--init-from", place, "--pairs", "mine.tsv", *options)
         assert done.code == 2 and message in done.err
 
     def test_too_few_pairs(self, kerasnmt, pairs):

@@ -59,6 +59,7 @@ def test_all_processes_run_the_command_and_the_first_one_prints(capfd):
         ("wait,killed", 137, "process 1 of 2 has ended by SIGKILL, and the others are killed"),
         ("killed,wait", 137, "process 0 of 2 has ended by SIGKILL, and the others are killed"),
         ("wait,2", 2, "process 1 of 2 has ended with exit code 2, and the others are killed"),
+        ("wait,2", 2, "process 1 of 2 on jax\n['train', 'wait,2']\n"),  # its last lines
         ("wait,wait,killed", 137, "process 2 of 3 has ended by SIGKILL"),
     ],
 )
@@ -82,11 +83,6 @@ def test_a_process_that_only_lost_another_is_not_the_first(tmp_path, codes, firs
     group = module._Group(len(codes), tmp_path)
     group.processes = [SimpleNamespace(poll=lambda code=code: code) for code in codes]
     assert group.first_end() == first
-
-
-def test_the_last_lines_of_a_process_that_fails_are_shown(capfd):
-    launch("-n", "2", "train", "wait,2")
-    assert "process 1 of 2 on jax\n['train', 'wait,2']\n" in capfd.readouterr().err
 
 
 def test_an_error_of_the_first_process_is_shown_once(capfd):

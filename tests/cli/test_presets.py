@@ -111,18 +111,6 @@ def test_an_ensemble_with_a_preset(kerasnmt, shipped, run_folder, other_run_fold
     assert done.lines == with_run.lines != alone
 
 
-@pytest.mark.thorough("exports a model once more; the options of a preset are those of `translate`")
-def test_export(kerasnmt, shipped, preset_translations, tmp_path):
-    from kerasnmt.serving import load_export
-    from kerasnmt.tasks import Translator
-
-    done = kerasnmt("export", shipped, tmp_path / "tiny")
-    assert (done.code, done.lines) == (0, [str(tmp_path / "tiny/1")])
-    translator = Translator(load_export(tmp_path / "tiny/1"))
-    assert translator.translate(LINES) == preset_translations(LINES)
-    assert translator.description["beam_size"] == 2
-
-
 def test_unknown_names(kerasnmt, shipped, tmp_path):
     near = "Received: tiny_en_fr. Did you mean the preset tiny_en_de?\n"
     for arguments in (

@@ -55,18 +55,8 @@ def test_arguments_and_results(folder, monkeypatch, capsys):
         console.print("progress")
         return RESULTS
 
-    code = run(
-        monkeypatch,
-        train,
-        "a recipe.yaml",
-        "model.units=8",
-        "training.epochs=3",
-        "--output",
-        "[r]",
-        "--init-from",
-        "other",
-    )
-    assert code == 0
+    options = ["model.units=8", "training.epochs=3", "--output", "[r]", "--init-from", "other"]
+    assert run(monkeypatch, train, "a recipe.yaml", *options) == 0
     ((recipe, output, resume, init_from),) = calls
     assert recipe.model.keywords == {"units": 8}
     assert recipe.training.epochs == 3
@@ -92,36 +82,43 @@ def test_arguments_and_results(folder, monkeypatch, capsys):
     }
 
 
-def test_an_interruption_says_how_to_go_on(folder, monkeypatch, capsys):
-    def train(recipe, output, *, resume, init_from, console):
-        output.mkdir()
-        (output / "recipe.yaml").touch()
-        raise KeyboardInterrupt
+def stopping(stop, *, writes):
+    """Return a replacement for `training.train` that stops."""
 
+    def train(recipe, output, *, resume, init_from, console):
+        if writes:
+            output.mkdir()
+            (output / "recipe.yaml").touch()
+        raise stop
+
+    return train
+
+
+RESUME = (
+    "interrupted; to resume: kerasnmt train 'a recipe.yaml' model.units=8 --output run --resume"
+)
+DIVERGES = "The loss of batch 2 in epoch 1 is nan: training diverges."
+
+
+@pytest.mark.parametrize(
+    ("stop", "writes", "code", "said"),
+    [
+        (KeyboardInterrupt, True, 130, RESUME),
+        ("Terminated", True, 143, RESUME),
+        (
+            KeyboardInterrupt,
+            False,
+            130,
+            "interrupted before the training began; nothing was written",
+        ),
+        (FloatingPointError(DIVERGES), False, 1, f"error: {DIVERGES}"),
+    ],
+)
+def test_what_is_said_when_training_stops(folder, monkeypatch, capsys, stop, writes, code, said):
+    stop = training.Terminated if stop == "Terminated" else stop
     arguments = ["a recipe.yaml", "model.units=8", "--output", "run"]
-    assert run(monkeypatch, train, *arguments) == 130
-    command = "kerasnmt train 'a recipe.yaml' model.units=8 --output run --resume"
-    assert capsys.readouterr() == ("", f"interrupted; to resume: {command}\n")
-
-
-def test_a_termination_says_how_to_go_on(folder, monkeypatch, capsys):
-    def train(recipe, output, *, resume, init_from, console):
-        output.mkdir()
-        (output / "recipe.yaml").touch()
-        raise training.Terminated
-
-    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 143
-    command = "kerasnmt train 'a recipe.yaml' --output run --resume"
-    assert capsys.readouterr() == ("", f"interrupted; to resume: {command}\n")
-
-
-def test_a_diverging_run(folder, monkeypatch, capsys):
-    def train(recipe, output, *, resume, init_from, console):
-        raise FloatingPointError("The loss of batch 2 in epoch 1 is nan: training diverges.")
-
-    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 1
-    message = "error: The loss of batch 2 in epoch 1 is nan: training diverges.\n"
-    assert capsys.readouterr() == ("", message)
+    assert run(monkeypatch, stopping(stop, writes=writes), *arguments) == code
+    assert capsys.readouterr() == ("", f"{said}\n")
 
 
 def test_a_perplexity_that_is_not_finite(folder, monkeypatch, capsys):
@@ -130,15 +127,6 @@ def test_a_perplexity_that_is_not_finite(folder, monkeypatch, capsys):
 
     assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 0
     assert "perplexity (validation)  inf\n" in capsys.readouterr().out
-
-
-def test_an_interruption_before_there_is_a_run(folder, monkeypatch, capsys):
-    def train(recipe, output, *, resume, init_from, console):
-        raise KeyboardInterrupt
-
-    assert run(monkeypatch, train, "a recipe.yaml", "--output", "run") == 130
-    said = "interrupted before the training began; nothing was written\n"
-    assert capsys.readouterr() == ("", said)
 
 
 def test_bad_recipe(folder, monkeypatch, capsys):

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,19 +129,26 @@ def without_attention(monkeypatch):
     monkeypatch.setattr(ExportModule, "signatures", kept)
 
 
-@pytest.mark.usefixtures("table_kind", "served_here", "without_attention")
-def test_a_new_kind_works_everywhere(table_model, kerasnmt, tmp_path):
-    from kerasnmt.serving import check_export, load_export
+@pytest.mark.usefixtures("table_kind", "without_attention")
+def test_a_new_kind_works_everywhere(
+    table_model, kerasnmt, load_export_once, served_here, tmp_path, monkeypatch
+):
+    from kerasnmt.serving import check_export
+    from kerasnmt.serving.runtimes.session import ServedModelSession
     from kerasnmt.serving.server.page_app import PageApp
 
     task = task_of(table_model, beam_size=2, max_length=8)
     answers = Translator(task).ask({"table": TABLES})
     assert [text for text, _ in answers] == table_model.translations
 
+    # The export is loaded once, below.
+    monkeypatch.setattr("kerasnmt.serving.runtimes.saved_model.export._try_out", lambda *_: None)
     version = table_model.export(str(tmp_path / "tables/1"), beam_size=2, max_length=8)
-    exported = Translator(load_export(version)).ask({"table": TABLES})
+    loaded = load_export_once(Path(version))
+    exported = Translator(loaded).ask({"table": TABLES})
     assert [text for text, _ in exported] == [text for text, _ in answers]
     np.testing.assert_allclose([s for _, s in exported], [s for _, s in answers], atol=1e-5)
+    served_here.session = ServedModelSession(loaded)
     report = check_export(version)
     assert report.passed, str(report)
 

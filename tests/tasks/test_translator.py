@@ -55,21 +55,6 @@ def test_attention(translator, sentences):
     assert found[3].target_tokens == []
 
 
-@pytest.mark.usefixtures("eagerly")
-@pytest.mark.thorough("`test_model_translates_the_same` shows it")
-def test_model_attends_the_same(word_model, translator):
-    texts = ["two dogs run .", "a man reads ."]
-    expected = translator.attention(texts)
-    found = word_model.attention(texts, beam_size=3, max_length=12)
-    assert isinstance(found, list)
-    for one, wanted in zip(found, expected, strict=True):
-        assert one[:2] == wanted[:2]
-        np.testing.assert_allclose(one.weights, wanted.weights, atol=1e-6)
-    alone = word_model.attention(texts[1], beam_size=3, max_length=12)
-    assert repr(alone) == repr(expected[1])
-    assert repr(alone).split("\n")[0].split() == ["a", "man", "reads", ".", "</s>"]
-
-
 def test_attention_needs_a_model_with_attention_and_known_options(word_model):
     from kerasnmt.text import WordTokenizer
     from kerasnmt.zoo import encoder_decoder_gru
@@ -116,16 +101,6 @@ def test_attention_of_a_pointer_generator(make_pointer_model):
     )
     np.testing.assert_allclose(found[0].weights, records["weights"][0], atol=1e-5)
     assert np.ptp(found[0].generate_probability) > 0.05
-
-
-@pytest.mark.usefixtures("eagerly")
-@pytest.mark.thorough("another model without a gate")
-def test_no_generate_probability_without_a_gate(translator, make_pointer_model):
-    assert translator.attention(["dog"])[0].generate_probability is None
-    network = make_pointer_model("pointer_network_lstm", seed=59)
-    (one,) = Translator(ExportModule(network, beam_size=3, max_length=4)).attention(["naïve 🙂"])
-    assert one.target_tokens == ["🙂", "🙂", "</s>"]
-    assert one.generate_probability is None
 
 
 def test_long_texts_are_cut_with_a_warning(translator):

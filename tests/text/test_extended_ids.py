@@ -10,7 +10,6 @@ import tensorflow as tf
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text import CharacterTokenizer, ExtendedSource, SentencePieceTokenizer, WordTokenizer
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words
-from tests.text.everywhere import assert_alike
 
 WORDS = WordTokenizer(["a", "b"])  # ids 4 and 5; copied words from 6 on
 LETTERS = CharacterTokenizer("ab ")  # ids 4, 5 and 6; copied characters from 7 on
@@ -189,22 +188,6 @@ def test_nothing_to_extend(tokenizer, texts):
     assert [line.decode() for line in text.numpy()] == texts
     tokens = tokenizer.tokens(source.extended_ids.to_tensor(), source.unknown_words)
     assert tokens.shape[0] == len(texts)
-
-
-@pytest.mark.graph
-@pytest.mark.thorough("eager calls, and exports of models that copy, show it")
-@TOKENIZERS
-def test_graphs_datasets_and_saved_models_do_the_same(tokenizer, tmp_path):
-    def copy(source, target):
-        """Copy each word, so that all parts run together."""
-        found = tokenizer.tokenize_source(source)
-        targets = tokenizer.tokenize_target(target, found.unknown_words)
-        text = tokenizer.detokenize(targets, found.unknown_words)
-        tokens = tokenizer.tokens(targets.to_tensor(), found.unknown_words)
-        return {**found._asdict(), "targets": targets, "text": text, "tokens": tokens}
-
-    targets = random_texts(40, seed=1)
-    assert_alike(copy, TEXTS, targets, tokenizer=tokenizer, folder=tmp_path)
 
 
 def test_a_word_that_is_not_to_be_copied_stays_unknown():

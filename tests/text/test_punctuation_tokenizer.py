@@ -1,10 +1,7 @@
 import random
 import unicodedata
 
-import pytest
-
 from kerasnmt.text import PunctuationTokenizer, WordTokenizer
-from tests.text.everywhere import assert_alike
 
 TOKENIZER = PunctuationTokenizer(["said", "￭,", "￭.", "￭'s"])  # ids 4 to 7
 TOKENS = {
@@ -81,13 +78,3 @@ def test_training():
         PunctuationTokenizer.train([split]).get_config()
         == WordTokenizer.train([split]).get_config()
     )
-
-
-@pytest.mark.graph
-@pytest.mark.thorough("test_tokenizer.py shows it for every tokenizer")
-def test_in_a_graph(tmp_path):
-    def back(text):
-        return TOKENIZER.detokenize(*TOKENIZER.tokenize_source(text)[1:])
-
-    found = assert_alike(back, ["(Ann),  said.", ""], tokenizer=TOKENIZER, folder=tmp_path)
-    assert found.numpy().tolist() == [b"(Ann), said.", b""]

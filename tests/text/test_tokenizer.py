@@ -176,7 +176,21 @@ def test_keras_saves_and_loads_it_through_json(tokenizer):
     assert loaded.tokenize(SENTENCES).to_list() == tokenizer.tokenize(SENTENCES).to_list()
 
 
+exported = pytest.mark.thorough("tests of exports have this tokenizer")
+
+
 @pytest.mark.graph
+@pytest.mark.parametrize(
+    "tokenizer",
+    [
+        SentencePieceTokenizer,
+        PunctuationTokenizer,
+        pytest.param(WordTokenizer, marks=exported),
+        pytest.param(CharacterTokenizer, marks=exported),
+    ],
+    indirect=True,
+    ids=lambda cls: cls.kind,
+)
 def test_it_runs_in_graphs_datasets_and_saved_models(tokenizer, tmp_path):
     def there_and_back(text):
         ids = tokenizer.tokenize(text)
