@@ -70,20 +70,6 @@ def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, prese
     assert done.lines == preset_translations(texts, max_length=3) != expected
 
 
-@pytest.mark.parametrize(
-    ("option", "error"),
-    [
-        ("beam_sise=2", "unknown search option 'beam_sise'; did you mean 'beam_size'?"),
-        ("beam_size=0", "Expected beam_size from 1 to 1000. Received: beam_size=0"),
-        ("beam_size", "Expected a search option and its value, such as beam_size=8. Received: "),
-    ],
-)
-def test_bad_search_options(kerasnmt, shipped, option, error):
-    done = kerasnmt("translate", shipped, "--search", option, stdin=TEXT)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"error: {error}")
-
-
 @pytest.mark.thorough("four more verbs, which load presets like `translate`")
 def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
     """The output is the same as for the run with the same options."""

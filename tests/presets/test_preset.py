@@ -239,18 +239,15 @@ def test_the_code_of_cards_is_python(saved, inputs, with_example):
         assert words[1] == (example["input"]["text"] if with_example else "text")
 
 
-def test_keras_loads_the_folder_without_tokenizers(saved, text_model):
+def test_keras_loads_the_folder_without_tokenizers_but_not_int8(saved, text_model, tmp_path):
+    text_model.save_to_preset(tmp_path / "preset", weights="int8")
+    with pytest.raises(ValueError, match="could not be loaded"):
+        keras.saving.load_model(tmp_path / "preset")
     loaded = keras.saving.load_model(saved)
     assert loaded.source_tokenizer is None
     np.testing.assert_array_equal(
         loaded.decoder.embedding.embeddings, halved(text_model.decoder.embedding.embeddings.numpy())
     )
-
-
-def test_keras_does_not_take_int8_for_weights(text_model, tmp_path):
-    text_model.save_to_preset(tmp_path / "preset", weights="int8")
-    with pytest.raises(ValueError, match="could not be loaded"):
-        keras.saving.load_model(tmp_path / "preset")
 
 
 def change(path, old, new):
@@ -286,7 +283,7 @@ def test_damaged_files_are_named_in_one_line(copied, damage):
 
 
 def test_missing_files(copied):
-    for name in ("model.weights.h5", "tokenizer.json", "config.json"):
+    for name in ("model.weights.h5", "config.json", "tokenizer.json"):
         (copied / name).unlink()
         with pytest.raises(ValueError, match=rf"{name}: the file is missing\. Copy"):
             Preset(copied).load()
@@ -380,16 +377,23 @@ def test_descriptions_that_are_not_valid(text_model, tmp_path, about, error):
     assert "\n" not in str(caught.value) and list(tmp_path.iterdir()) == []
 
 
-def test_what_has_no_preset(text_model, make_text_model, tmp_path):
+def test_what_has_no_preset(text_model, make_text_model, model, tmp_path):
     with pytest.raises(ValueError, match=r"Expected a folder\. Received: hf://a/b\."):
         text_model.save_to_preset("hf://a/b")
     with pytest.raises(ValueError, match=r"Expected one model for a preset\. Received: an ensem"):
         Ensemble([text_model, text_model]).save_to_preset(tmp_path / "new")
-    lost = make_text_model()
+    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
+        model.save_to_preset(tmp_path / "new")
+    large, lost = make_text_model(), make_text_model()
+    large.weights[0].assign(70_000.0 * np.ones(large.weights[0].shape))
+    too_large = r"at most 65,504 for float16\. .* 70,000\. Save with weights='float32"
+    with pytest.raises(ValueError, match=too_large):
+        large.save_to_preset(tmp_path / "new")
     lost.weights[0].assign(np.full(lost.weights[0].shape, np.nan))
     for weights in ("float16", "int8"):
         with pytest.raises(ValueError, match=r"Expected finite weights\. Received: \S+ with NaN"):
             lost.save_to_preset(tmp_path / "new", weights=weights)
+    assert list(tmp_path.iterdir()) == []
 
 
 def honest(folder, name):
@@ -495,21 +499,6 @@ def test_a_tokenizer_of_ones_own(text_model, tmp_path):
     assert loaded.translate(["a dog"], max_length=4) == text_model.translate(
         ["a dog"], max_length=4
     )
-
-
-def test_a_weight_too_large_for_float16(make_text_model, tmp_path):
-    model = make_text_model()
-    model.weights[0].assign(70_000.0 * np.ones(model.weights[0].shape))
-    with pytest.raises(
-        ValueError, match=r"at most 65,504 for float16\. .* 70,000\. Save with weights='float32"
-    ):
-        model.save_to_preset(tmp_path / "preset")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_model_of_ids_has_no_preset(model, tmp_path):
-    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
-        model.save_to_preset(tmp_path / "preset")
 
 
 def test_captions_and_answers(tmp_path):

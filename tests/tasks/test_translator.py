@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.serving import ExportModule, Translator
-from kerasnmt.tasks import ServedModel, Task, TranslationTask
+from kerasnmt.tasks import ServedModel, Task, TranslationTask, task_of
 from kerasnmt.tasks.translator import _most_tokens
 from kerasnmt.text import SentencePieceTokenizer
 
@@ -79,28 +79,6 @@ def test_attention_to_a_context(context_model):
     np.testing.assert_allclose(one.context_weights.sum(-1), 1, atol=1e-5)
     with pytest.raises(ValueError, match="a context for each text"):
         context_model.attention("two dogs", **options)
-
-
-@pytest.mark.usefixtures("eagerly")
-@pytest.mark.thorough("test_forced_decoding.py shows the records of a model that copies")
-def test_attention_of_a_pointer_generator(make_pointer_model):
-    model = make_pointer_model("pointer_generator_gru", seed=178)
-    texts = ["naïve 🙂", ""]
-    translator = Translator(ExportModule(model, beam_size=3, max_length=6))
-    found = translator.attention(texts)
-    assert translator.translate(texts[:1]) == ["naïve . two"]
-    # Words have the source's spelling, and words of the best translation their p_gen.
-    assert found[0].source_tokens == ["naïve", "🙂", "</s>"]
-    assert found[0].target_tokens == ["naïve", ".", "two", "</s>"]
-    assert found[1].generate_probability.shape == (0,)
-    fed = {"source_ids": [[1, 1, 3]], "target_ids": [[2, 1, 12, 7]]}
-    records = model.attend({name: np.array(ids) for name, ids in fed.items()})
-    assert found[0].generate_probability.dtype == np.float32
-    np.testing.assert_allclose(
-        found[0].generate_probability, records["generate_probability"][0], atol=1e-5
-    )
-    np.testing.assert_allclose(found[0].weights, records["weights"][0], atol=1e-5)
-    assert np.ptp(found[0].generate_probability) > 0.05
 
 
 def test_long_texts_are_cut_with_a_warning(translator):
@@ -303,6 +281,14 @@ def test_model_translates_the_same(word_model, translator, sentences):
     assert word_model.translate(sentences, beam_size=3, max_length=12) == expected
     greedy = word_model.translate(sentences, beam_size=1, max_length=12)
     assert len(greedy) == 7 and greedy != expected
+
+
+def test_weights_are_read_outside_the_loops(word_model):
+    function = task_of(word_model, beam_size=2, max_length=5).function("serving_default")
+    library = function.graph.as_graph_def().library.function
+    loops = [one for one in library if "while_body" in one.signature.name]
+    assert loops
+    assert not [node.name for one in loops for node in one.node_def if node.op == "ReadVariableOp"]
 
 
 def test_no_text_has_more_tokens_than_is_reckoned(sentences):

@@ -36,15 +36,6 @@ def test_words_by_hand():
     assert target.to_list() == [[7, 1, 5, 6, 6], [1, 5], [1], [8, 7, 1]]
 
 
-def test_characters_by_hand():
-    source = LETTERS.tokenize_source(["aéb éß", "tat"])
-    assert source.ids.to_list() == [[4, 1, 5, 6, 1, 1], [1, 4, 1]]
-    assert source.extended_ids.to_list() == [[4, 7, 5, 6, 7, 8], [7, 4, 7]]
-    assert decoded(source.unknown_words) == [["é", "ß"], ["t"]]
-    target = LETTERS.tokenize_target(["ßét", "tét"], source.unknown_words)
-    assert target.to_list() == [[8, 7, 1], [7, 1, 7]]
-
-
 def test_pieces_have_no_unknown_words():
     tokenizer = SentencePieceTokenizer.train(["two dogs run", "a man runs", "two men"] * 5, 19)
     texts = ["two € men", "", "dogs"]
