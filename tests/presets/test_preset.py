@@ -282,11 +282,11 @@ def test_damaged_files_are_named_in_one_line(copied, damage):
     assert "\n" not in str(caught.value)
 
 
-def test_missing_files(copied):
-    for name in ("model.weights.h5", "config.json", "tokenizer.json"):
-        (copied / name).unlink()
-        with pytest.raises(ValueError, match=rf"{name}: the file is missing\. Copy"):
-            Preset(copied).load()
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.weights.h5"])
+def test_missing_files(copied, name):
+    (copied / name).unlink()
+    with pytest.raises(ValueError, match=rf"{name}: the file is missing\. Copy"):
+        Preset(copied).load()
 
 
 @pytest.mark.parametrize(
