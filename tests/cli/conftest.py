@@ -27,7 +27,23 @@ search: {beam_size: 3, length_penalty: 0.6, max_length: 20}
 """
 
 
+LINES = [
+    "Anna sees two dogs .",
+    "",
+    "The man sleeps .",
+    "Zoë 🙂",
+    "   ",
+    "no",
+    "Two  old men read .",
+    "",
+]
+TEXT = "".join(f"{line}\n" for line in LINES)
+
 PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
+WITHOUT_TENSORFLOW = [
+    *PROGRAM[:2],
+    f"import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; {PROGRAM[2]}",
+]
 SERVED = re.compile(r"serving version 1 of (\S+) at (http://\S+?)/v1/models/\1; Ctrl-C stops it\n")
 
 
@@ -41,6 +57,12 @@ class Done(NamedTuple):
         *lines, rest = self.out.split("\n")
         assert not rest
         return lines
+
+
+def write(path, lines):
+    """Write a file of lines; return its path."""
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
 
 
 @pytest.fixture(autouse=True)

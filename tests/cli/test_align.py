@@ -2,6 +2,8 @@ import re
 
 import pytest
 
+from tests.cli.conftest import write
+
 pytestmark = [
     pytest.mark.usefixtures("eagerly"),
     pytest.mark.filterwarnings("ignore:Even though"),  # datasets are not read eagerly
@@ -14,9 +16,8 @@ PAIRS = re.compile(r"(\d+-\d+( \d+-\d+)*)?")
 
 @pytest.fixture
 def files(tmp_path):
-    for name, lines in (("source", SOURCES), ("target", TARGETS)):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
-    return ["--source", tmp_path / "source", "--target", tmp_path / "target"]
+    source, target = write(tmp_path / "source", SOURCES), write(tmp_path / "target", TARGETS)
+    return ["--source", source, "--target", target]
 
 
 def test_a_line_for_each_pair(kerasnmt, run_folder, files, loaded_model, tmp_path):

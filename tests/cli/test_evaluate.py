@@ -3,6 +3,8 @@ import json
 import pytest
 import sacrebleu
 
+from tests.cli.conftest import write
+
 SOURCES = ["Anna sees two dogs .", "The man sleeps .", "", "Two old men read .", "He sees Anna ."]
 KEYS = ["bleu", "bleu_signature", "chrf", "chrf_signature", "exact", "sentences"]
 
@@ -12,9 +14,7 @@ def files(tmp_path, translator):
     """Sources, and references that differ from the translations in the last two words."""
     words = [text.split() for text in translator.translate(SOURCES)]
     references = [" ".join([*some[:-2], "x", "y"]) if some else "" for some in words]
-    (tmp_path / "source").write_text("".join(f"{text}\n" for text in SOURCES))
-    (tmp_path / "reference").write_text("".join(f"{text}\n" for text in references))
-    return tmp_path / "source", tmp_path / "reference"
+    return write(tmp_path / "source", SOURCES), write(tmp_path / "reference", references)
 
 
 def options(files):
@@ -141,9 +141,7 @@ def many(tmp_path, translator):
         text if place % 3 else text.partition(" ")[2]
         for place, text in enumerate(translator.translate(sources))
     ]
-    (tmp_path / "source").write_text("".join(f"{text}\n" for text in sources))
-    (tmp_path / "reference").write_text("".join(f"{text}\n" for text in references))
-    return tmp_path / "source", tmp_path / "reference"
+    return write(tmp_path / "source", sources), write(tmp_path / "reference", references)
 
 
 @pytest.mark.usefixtures("eagerly")

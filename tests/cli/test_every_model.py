@@ -9,6 +9,7 @@ from kerasnmt import zoo
 from kerasnmt.data import builtin_scenes, caption_batches, story_batches
 from kerasnmt.serving.contract.caption_contract import encode_png
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
+from tests.cli.conftest import write
 from tests.zoo.tiny_models import sizes
 
 TEXTS = ["ann sees a dog", "", "bob sees zoe", "a dog sleeps"]
@@ -30,11 +31,6 @@ pytestmark = [
     pytest.mark.long("exports and serves a model of every kind"),
     pytest.mark.thorough("starts two processes; the tests of each verb do so with a translator"),
 ]
-
-
-def write(path, lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import urllib.request
 
 import pytest
 
 from kerasnmt.serving import ExportModule
+from tests.cli.conftest import WITHOUT_TENSORFLOW
 
 
 def described(version):
@@ -82,12 +82,8 @@ def test_lite_replaces_no_unknown_words(kerasnmt, run_folder, tmp_path):
 
 
 def test_a_folder_that_is_no_run_is_refused_before_tensorflow_is_loaded(kerasnmt, tmp_path):
-    program = (
-        "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; "
-        "from kerasnmt.cli.main import main; main()"
-    )
     done = subprocess.run(
-        [sys.executable, "-c", program, "export", tmp_path, tmp_path / "en_de"],
+        [*WITHOUT_TENSORFLOW, "export", tmp_path, tmp_path / "en_de"],
         capture_output=True,
         text=True,
     )
@@ -181,12 +177,8 @@ def test_a_damaged_export_for_ctranslate2(kerasnmt, ctranslate2_folder, tmp_path
 
 
 def test_ctranslate2_starts_without_tensorflow(ctranslate2_folder):
-    program = (
-        "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None; "
-        "from kerasnmt.cli.main import main; main()"
-    )
     done = subprocess.run(
-        [sys.executable, "-c", program, "translate", ctranslate2_folder],
+        [*WITHOUT_TENSORFLOW, "translate", ctranslate2_folder],
         input="I love you.\n",
         capture_output=True,
         text=True,

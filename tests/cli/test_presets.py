@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from kerasnmt.zoo import list_presets
+from tests.cli.conftest import write
 
 LINES = ["Anna sees two dogs .", "The man sleeps .", ""]
 TEXT = "".join(f"{line}\n" for line in LINES)
@@ -73,14 +74,13 @@ def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, prese
 @pytest.mark.thorough("four more verbs, which load presets like `translate`")
 def test_other_commands(kerasnmt, shipped, run_folder, tmp_path):
     """The output is the same as for the run with the same options."""
-    for name, lines in (("source", LINES[:2]), ("target", ["Anna sieht .", "Er ."])):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
-    files = ("--source", tmp_path / "source")
+    files = ("--source", write(tmp_path / "source", LINES[:2]))
+    target = write(tmp_path / "target", ["Anna sieht .", "Er ."])
     search = ("--beam-size", 2, "--search", "length_penalty=0", "--search", "max_length=8")
     for verb, options, of_run in (
-        ("score", (*files, "--target", tmp_path / "target"), ()),
-        ("align", (*files, "--target", tmp_path / "target"), ()),
-        ("evaluate", (*files, "--reference", tmp_path / "target", "--json"), search),
+        ("score", (*files, "--target", target), ()),
+        ("align", (*files, "--target", target), ()),
+        ("evaluate", (*files, "--reference", target, "--json"), search),
     ):
         done = kerasnmt(verb, shipped, *options)
         assert (done.code, done.out) == (0, kerasnmt(verb, run_folder, *options, *of_run).out)

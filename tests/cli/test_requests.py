@@ -6,6 +6,7 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.text import WordTokenizer
+from tests.cli.conftest import write
 from tests.zoo.tiny_models import TINY
 
 SOURCES = ["where ann", "", "zoe"]
@@ -19,11 +20,6 @@ tokenizer: {shared: {kind: words}}
 data: {train: {builtin: 60}, validation: {builtin: 4}}
 search: {beam_size: 2, max_length: 4}
 """
-
-
-def write(path, lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
 
 
 class Echo:

@@ -1,6 +1,7 @@
 import pytest
 
 from kerasnmt.models import Ensemble
+from tests.cli.conftest import write
 
 SOURCES = ["Anna sees two dogs .", "", "He sleeps ."]
 TARGETS = ["Anna sieht zwei Hunde .", "Ja .", "Er schläft ."]
@@ -8,9 +9,8 @@ TARGETS = ["Anna sieht zwei Hunde .", "Ja .", "Er schläft ."]
 
 @pytest.fixture
 def files(tmp_path):
-    for name, lines in (("source", SOURCES), ("target", TARGETS)):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return ["--source", tmp_path / "source", "--target", tmp_path / "target"]
+    source, target = write(tmp_path / "source", SOURCES), write(tmp_path / "target", TARGETS)
+    return ["--source", source, "--target", target]
 
 
 @pytest.mark.usefixtures("eagerly")

@@ -2,22 +2,11 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 
 import pytest
 import requests
 
-PROGRAM = [sys.executable, "-c", "from kerasnmt.cli.main import main; main()"]
-LINES = [
-    "Anna sees two dogs .",
-    "",
-    "The man sleeps .",
-    "Zoë 🙂",
-    "   ",
-    "no",
-    "Two  old men read .",
-]
-TEXT = "".join(f"{line}\n" for line in LINES)
+from tests.cli.conftest import LINES, TEXT, WITHOUT_TENSORFLOW
 
 
 def stopped(process, end):
@@ -33,21 +22,20 @@ def test_serves_until_it_is_stopped(serve, kerasnmt, export_folder, translator):
 
     Libraries of the server and the client say nothing.
     """
-    options = ("--port", 0, "--max-batch", 7, "--max-body-bytes", 200)
+    options = ("--port", 0, "--max-batch", 8, "--max-body-bytes", 200)
     options += ("--max-text-bytes", 30, "--access-log")
     process, name, url = serve(export_folder.parent, *options)
     assert name == "tiny"
     answer = requests.post(f"{url}/v1/models/tiny:predict", json={"inputs": LINES}, timeout=60)
     assert answer.json()["outputs"]["translation"] == translator.translate(LINES)
     for body, code in (
-        ({"inputs": [""] * 8}, 400),
+        ({"inputs": [""] * 9}, 400),
         ({"inputs": ["a" * 200]}, 413),
         ({"inputs": ["a" * 31]}, 400),
     ):
         assert requests.post(answer.url, json=body, timeout=60).status_code == code
     options = ("--scores", "--alignments")
-    blocked = "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None\n"
-    client = [*PROGRAM[:2], blocked + PROGRAM[2], "translate", "--server", url, "--model", name]
+    client = [*WITHOUT_TENSORFLOW, "translate", "--server", url, "--model", name]
     done = subprocess.run(
         [*client, *options], input=TEXT, capture_output=True, text=True, timeout=120
     )

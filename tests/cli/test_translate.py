@@ -9,18 +9,8 @@ import pytest
 from kerasnmt import serving
 from kerasnmt.alignment import parse_pharaoh
 from kerasnmt.models import Ensemble
+from tests.cli.conftest import LINES, TEXT
 
-LINES = [
-    "Anna sees two dogs .",
-    "",
-    "The man sleeps .",
-    "Zoë 🙂",
-    "   ",
-    "no",
-    "Two  old men read .",
-    "",
-]
-TEXT = "".join(f"{line}\n" for line in LINES)
 LONG = "dogs " * 30
 
 

@@ -35,6 +35,7 @@ def test_answers_match_the_search(explorer):
     assert found.scores == pytest.approx([score for _, score in ranked], abs=1e-5)
     assert found.ids[0] == explorer.encode(REQUEST, found.texts[0])
     assert len(found.ids[0]) == len(found.tokens[0]) > 1
+    assert explorer.search({"text": " "}) == ([""], [0.0], [[]], [[]], [])
 
 
 def test_a_path_of_the_tree_is_an_answer(explorer):
@@ -303,10 +304,6 @@ def test_stories():
     assert seen.choices[0].text == answer
     assert seen.choices[0].log_probability == pytest.approx(score, abs=1e-5)
     assert inspect_story(task, {**request, "question": ""}).choices == []
-
-
-def test_nothing_to_read(explorer):
-    assert explorer.search({"text": " "}) == ([""], [0.0], [[]], [[]], [])
 
 
 @pytest.mark.parametrize(

@@ -58,14 +58,6 @@ def test_a_source_from_right_to_left_has_its_columns_from_right_to_left():
     assert [bar.get_height() for bar in below.patches] == [0.5, 0, 1]
 
 
-def test_colours_span_zero_to_one_whatever_the_weights():
-    figure = attention_figure([[0.2, 0.3]], ["a", "b"], ["x"])
-    assert figure.axes[0].get_xlabel() == "source"
-    assert figure.axes[0].get_ylabel() == "translation"
-    assert figure.axes[0].images[0].get_clim() == (0, 1)
-    assert figure.axes[1].get_ylim() == (0, 1)
-
-
 another = pytest.mark.thorough("another size shows it")
 SIZES = [(1, 1), (1, 40), (40, 1), *(pytest.param(n, n + 4, marks=another) for n in (2, 13, 56))]
 
@@ -179,7 +171,12 @@ class TestGenerateProbability:
         assert heat.x1 - 0.46 * figure.dpi < box.x0 < heat.x1
 
     def test_the_same_colours_whatever_the_values(self):
-        one, other = self.draw((0.3, 0.4)).axes[0].images
+        tokens = ["a", "b"], ["x", "y"]
+        figure = attention_figure([[0.2, 0.3]] * 2, *tokens, generate_probability=(0.3, 0.4))
+        axes, bar = figure.axes
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("source", "translation")
+        assert bar.get_ylim() == (0, 1)
+        one, other = axes.images
         assert one.get_clim() == other.get_clim() == (0, 1)
         np.testing.assert_allclose(other.get_array(), [[0.3], [0.4]], rtol=1e-6)
         np.testing.assert_array_equal(one.cmap(0.3), other.cmap(0.3))
