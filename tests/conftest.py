@@ -4,7 +4,6 @@ import gc
 import os
 import random
 import shutil
-import sys
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
@@ -66,11 +65,13 @@ def seeds():
 
 
 def set_seeds():
+    """Seed Python, from which Keras draws its seeds, and NumPy.
+
+    `keras.utils.set_random_seed` would also seed TensorFlow, which then optimizes all functions
+    again that were traced before.
+    """
     random.seed(0)
     np.random.seed(0)
-    # If a test imports Keras itself, it sets the seed.
-    if "keras" in sys.modules:
-        sys.modules["keras"].utils.set_random_seed(0)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ import functools
 import importlib
 import io
 import os
-import random
 import re
 import signal
 import subprocess
@@ -63,13 +62,6 @@ def write(path, lines):
     """Write a file of lines; return its path."""
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
-
-
-@pytest.fixture(autouse=True)
-def seeds():
-    """Seed Python and NumPy, but not TensorFlow, which would compile the functions again."""
-    random.seed(0)
-    np.random.seed(0)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ from tests.cli.conftest import (
     load_model_once,
     load_once,
     load_run_once,
-    seeds,
 )
 from tests.serving.conftest import served_here
 
@@ -14,6 +13,5 @@ __all__ = [
     "load_model_once",
     "load_once",
     "load_run_once",
-    "seeds",
     "served_here",
 ]

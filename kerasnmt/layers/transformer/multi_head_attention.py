@@ -29,7 +29,7 @@ class SideBySideGlorot(keras.initializers.Initializer):
     def __call__(self, shape: tuple[int, int], dtype: Any = None) -> Any:
         """Draw a matrix `[size, parts * units]`."""
         limit = (6 / (shape[0] + shape[1] // self.parts)) ** 0.5
-        return keras.random.uniform(shape, -limit, limit, dtype=dtype)
+        return keras.initializers.RandomUniform(-limit, limit)(shape, dtype=dtype)
 
     def get_config(self) -> dict:
         """Return the constructor's arguments."""

@@ -1,3 +1,0 @@
-from tests.cli.conftest import seeds
-
-__all__ = ["seeds"]
