@@ -50,6 +50,10 @@ def pytest_collection_modifyitems(items):
                     f"{item.nodeid}: expected the reason for the mark, "
                     f'as in @pytest.mark.{name}("trains for a minute")'
                 )
+    # Graphs run only a few times here too, so optimizing them takes longer than it saves.
+    if "tensorflow" in sys.modules:
+        options = sys.modules["tensorflow"].config.optimizer
+        options.set_experimental_options({"disable_meta_optimizer": True})
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
