@@ -90,7 +90,6 @@ def test_images_of_floats():
     np.testing.assert_allclose(model(floats), model(INPUTS), atol=1e-5)
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_fit_save_load_and_caption(tmp_path):
     tokenizer = WordTokenizer(list("abcdefghi"))
     model = make(tokenizer)

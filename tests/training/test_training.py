@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from kerasnmt import viz
 from kerasnmt.alignment import format_pharaoh
 from kerasnmt.cli.loading import load_run
 from kerasnmt.data import builtin_corpus
@@ -85,7 +86,7 @@ def runs(tmp_path_factory):
     """Training without an interruption, and training that resumes from a copy of its folder.
 
     The folder is copied in the second epoch. The first run ends with its last epoch, before
-    its model is scored.
+    its model is scored. Instead of figures, which take long, images are black.
     """
     whole, resumed = (RunFolder(tmp_path_factory.mktemp("runs") / name) for name in ("one", "two"))
     output = io.StringIO()
@@ -108,15 +109,18 @@ def runs(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         # Keras warns like this of an epoch with too few batches.
         warnings.filterwarnings("error", "Your input ran out of data")
-        patch.setattr(TrainingProgress, "on_train_batch_end", copy_the_run)
-        patch.setattr(TrainingProgress, "on_epoch_end", stop)
-        with pytest.raises(KeyboardInterrupt):
-            train(recipe(), whole.path, console=Console(file=output))
-    assert not whole.results.exists()
-    first = Training(whole, records(whole), output.getvalue())
-    assert sorted(path.name for path in resumed.checkpoints.glob("*")) == CHECKPOINTS
-    output = io.StringIO()
-    results = train(recipe(), resumed.path, resume=True, console=Console(file=output))
+        patch.setattr(viz, "attention_figure", lambda *_, **options: None)
+        patch.setattr(viz, "figure_to_image", lambda _: np.zeros((2, 2, 3), "uint8"))
+        with patch.context() as other:
+            other.setattr(TrainingProgress, "on_train_batch_end", copy_the_run)
+            other.setattr(TrainingProgress, "on_epoch_end", stop)
+            with pytest.raises(KeyboardInterrupt):
+                train(recipe(), whole.path, console=Console(file=output))
+        assert not whole.results.exists()
+        first = Training(whole, records(whole), output.getvalue())
+        assert sorted(path.name for path in resumed.checkpoints.glob("*")) == CHECKPOINTS
+        output = io.StringIO()
+        results = train(recipe(), resumed.path, resume=True, console=Console(file=output))
     return first, Training(resumed, records(resumed), output.getvalue(), results)
 
 
