@@ -67,15 +67,15 @@ def test_python_reads_all_pairs_in_order(shards):
 
 
 def test_patterns_and_lists_are_read_file_by_file(folder, shards):
-    expected = list(shards)
-    parts = {end: sorted(folder.glob(f"part-*.{end}")) for end in ("tsv.gz", "en", "de")}
+    expected = list(shards)[: 3 * LINES]
+    parts = {end: sorted(folder.glob(f"part-0[0-2].{end}")) for end in ("tsv.gz", "en", "de")}
     for dataset in (
-        read_tsv(folder / "part-*.tsv.gz"),
+        read_tsv(folder / "part-0[0-2].tsv.gz"),
         read_tsv(parts["tsv.gz"]),
-        read_parallel(f"{folder}/part-??.en", f"{folder}/part-[0-9]*.de"),
+        read_parallel(f"{folder}/part-0[0-2].en", f"{folder}/part-0[!3-9].de"),
         read_parallel(parts["en"], parts["de"]),
     ):
-        assert dataset.cardinality() == FILES * LINES
+        assert dataset.cardinality() == 3 * LINES
         read = [
             (source.decode(), target.decode()) for source, target in dataset.as_numpy_iterator()
         ]
@@ -97,12 +97,13 @@ def test_plain_and_compressed_shards_with_marks(tmp_path):
     "kind",
     ["tsv", pytest.param("parallel", marks=pytest.mark.thorough("reads the pairs from two files"))],
 )
-def test_each_epoch_has_every_pair_once_and_its_own_order(kind, folder, shards, tokenizer):
+def test_each_epoch_has_every_pair_once_and_its_own_order(kind, folder, tokenizer):
+    shards = Shards(folder / "part-0[0-7].tsv.gz")  # 1280 pairs
     if kind == "parallel":
-        shards = Shards(folder / "part-*.en", folder / "part-*.de")
+        shards = Shards(folder / "part-0[0-7].en", folder / "part-0[0-7].de")
     options = {"seed": 1, "batch_size": 64, "shuffle_buffer": 300}
     count = describe_batches(batches(shards, tokenizer, **options)).batches
-    assert count == FILES * LINES // 64
+    assert count == 20
 
     def epochs(first, number):
         data = batches(shards, tokenizer, first_epoch=first, **options)
@@ -112,7 +113,7 @@ def test_each_epoch_has_every_pair_once_and_its_own_order(kind, folder, shards, 
     first, second = epochs(0, 2)
     everything = {source for source, _ in shards}
     for texts in (first, second):
-        assert len(texts) == FILES * LINES and set(texts) == everything
+        assert len(texts) == 1280 and set(texts) == everything
     assert first != second
     # The order depends on nothing but the seed and the number of the epoch.
     assert epochs(1, 1) == [second]

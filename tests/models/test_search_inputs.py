@@ -120,11 +120,11 @@ def test_an_encoder_with_an_input_of_its_own():
         model.search({**source, "kinds": ones * 1.5})
     with pytest.raises(ValueError, match=r"^Expected a dict with source_ids, kinds as inputs\."):
         model.search(source)
-    model.compile("sgd")
+    model.compile("sgd", run_eagerly=True)
     inputs = {**source, "kinds": ones, "target_ids": np.array([[2, 4], [2, 5]])}
     targets = np.array([[4, 3], [5, 3]])
     again = model.fit(inputs, targets, verbose=0).history["loss"]
-    plain.compile("sgd")
+    plain.compile("sgd", run_eagerly=True)
     plain.set_weights(model.get_weights())
     assert np.isfinite(again[0])
     loss, *_ = plain.evaluate({**source, "target_ids": inputs["target_ids"]}, targets, verbose=0)

@@ -40,18 +40,16 @@ data:
   validation: {pairs: validation.tsv}
   max_length: 8
 training:
-  {epochs: 4, batch_size: 8, learning_rate: 0.02, log_every: 1, checkpoint_every: 5, seed: 3}
+  {epochs: 2, batch_size: 8, learning_rate: 0.04, log_every: 1, checkpoint_every: 5, seed: 3}
 search: {max_length: 8}
 """
 WORDS = {"one": "eins", "two": "zwei", "three": "drei", "four": "vier", "five": "fünf"}
-# Commands about a run, each with what it prints.
-COMMANDS = {
-    "translate": "translate {run} --input sources.txt --scores --alignments",
-    "score": "score {run} --source sources.txt --target targets.txt",
-    "align": "align {run} --source sources.txt --target targets.txt",
-}
+# Commands about a run.
+TRANSLATE = "translate on_jax --input sources.txt --scores --alignments"
 FURTHER = pytest.mark.thorough("further commands use the same task")
 FURTHER_COMMANDS = {
+    "score": "score {run} --source sources.txt --target targets.txt",
+    "align": "align {run} --source sources.txt --target targets.txt",
     "beam": "translate {run} --input sources.txt --n-best 2 --beam-size 2",
     "evaluate": "evaluate {run} --source sources.txt --reference targets.txt --json",
     "attention": "attention {run} two --output attention.svg",
@@ -65,7 +63,7 @@ OPTIONS = (
     "training.label_smoothing=0.1 training.r_drop=1 training.precision=bfloat16 "
     "training.accumulate_batches=2"
 )
-RESUME = "train recipe.yaml training.epochs=5 --resume --output {run}"
+RESUME = "train recipe.yaml training.epochs=3 --resume --output {run}"
 REFUSED = {
     "export": "export on_jax exports/toy",
     "lite": "export on_jax lite --lite",
@@ -179,7 +177,7 @@ def on_jax(folder):
     """The output of commands on JAX, and a training run on JAX."""
     commands = {
         "train": "train recipe.yaml --init-from begun --output on_jax",
-        **{name: words.format(run="on_jax") for name, words in COMMANDS.items()},
+        "translate": TRANSLATE,
         **REFUSED,
         "devices": TOO_MANY_DEVICES,
     }
@@ -192,7 +190,7 @@ def further_on_jax(folder, on_tensorflow, on_jax):
     shutil.copytree(on_tensorflow, folder / "resumed_on_jax")
     shutil.copytree(folder / "on_jax", folder / "interrupted")
     (folder / "interrupted" / "results.json").unlink()
-    (folder / "interrupted" / "checkpoints" / "epoch_0004_batch_00000000.npz").unlink()
+    (folder / "interrupted" / "checkpoints" / "epoch_0002_batch_00000000.npz").unlink()
     commands = {
         "options": OPTIONS,
         "interrupted": "train recipe.yaml --resume --output interrupted",
@@ -220,11 +218,11 @@ def history(run):
 def test_losses_and_gradients_match_tensorflow(folder, curves, on_jax):
     for tag in ("loss", "gradient_norm", "learning_rate", "weight_norm"):
         expected, found = (step_scalars(run, tag) for run in (curves, folder / "on_jax"))
-        assert [*found] == [*expected] == [*range(1, 53)], tag
+        assert [*found] == [*expected] == [*range(1, 27)], tag
         assert found[1] == pytest.approx(expected[1], abs=1e-5), tag
-        assert found[50] == pytest.approx(expected[50], rel=1e-3), tag
+        assert found[25] == pytest.approx(expected[25], rel=1e-3), tag
     losses = step_scalars(folder / "on_jax", "loss")
-    assert losses[50] < 0.5 * losses[1]
+    assert losses[25] < 0.5 * losses[1]
 
 
 @pytest.mark.thorough("trains on TensorFlow as well")
@@ -266,15 +264,8 @@ def check_answer(words, answer):
     np.testing.assert_allclose(found[1], expected[1], atol=2e-5)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "translate",
-        *(pytest.param(name, marks=FURTHER) for name in COMMANDS if name != "translate"),
-    ],
-)
-def test_a_run_of_jax_answers_on_both_backends(name, in_folder, on_jax, eagerly):
-    check_answer(COMMANDS[name].format(run="on_jax"), on_jax[name])
+def test_a_run_of_jax_answers_on_both_backends(in_folder, on_jax, eagerly):
+    check_answer(TRANSLATE, on_jax["translate"])
 
 
 @FURTHER
@@ -288,17 +279,17 @@ def test_a_run_of_tensorflow_resumes_on_jax(in_folder, further_on_jax):
     shutil.copytree("on_tensorflow", "resumed")
     command(RESUME.format(run="resumed"))
     expected, found = history(Path("resumed")), history(Path("resumed_on_jax"))
-    assert found[:4] == expected[:4] and len(found) == len(expected) == 5
+    assert found[:2] == expected[:2] and len(found) == len(expected) == 3
     for name in ("loss", "val_loss"):
-        assert found[4][name] == pytest.approx(expected[4][name], rel=1e-3)
+        assert found[2][name] == pytest.approx(expected[2][name], rel=1e-3)
 
 
 @pytest.mark.thorough("trains an epoch in two parts")
 def test_training_resumes_within_an_epoch(folder, further_on_jax):
     whole, resumed = history(folder / "on_jax"), history(folder / "interrupted")
-    assert len(whole) == len(resumed) == 4
+    assert len(whole) == len(resumed) == 2
     for name in ("loss", "perplexity", "val_loss", "val_bleu"):
-        assert resumed[3][name] == whole[3][name]
+        assert resumed[1][name] == whole[1][name]
 
 
 @pytest.mark.thorough("trains a further model")
@@ -315,7 +306,7 @@ def test_a_run_of_jax_resumes_on_tensorflow(in_folder, on_jax):
     shutil.copytree("on_jax", "from_jax")
     command(RESUME.format(run="from_jax"))
     found = history(Path("from_jax"))
-    assert len(found) == 5 and found[4]["loss"] < found[3]["loss"]
+    assert len(found) == 3 and found[2]["loss"] < found[1]["loss"]
 
 
 @pytest.mark.parametrize("name", REFUSED)

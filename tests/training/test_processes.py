@@ -67,6 +67,8 @@ os._exit(0)  # JAX would wait for the other process
 @pytest.fixture(scope="module")
 def said():
     """What each of two processes says."""
+    if find_spec("jax") is None:
+        pytest.skip("jax is not installed")
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
@@ -85,47 +87,29 @@ def said():
     return [json.loads(out.splitlines()[-1]) for out, _ in outputs]
 
 
-needs_jax = pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
-
-
-@needs_jax
-def test_two_processes_know_each_other(said):
-    assert [(one["count"], one["index"], one["is_first"]) for one in said] == [
-        (2, 0, True),
-        (2, 1, False),
+def test_two_processes_share_exact_values_and_gather(said):
+    names = ("count", "index", "is_first", "shared", "exact", "gathered")
+    assert [tuple(one[name] for name in names) for one in said] == [
+        (2, 0, True, "from 0", True, True),
+        (2, 1, False, "from 0", True, True),
     ]
 
 
-@needs_jax
-def test_what_the_first_process_shares_is_exact(said):
-    assert [one["shared"] for one in said] == ["from 0", "from 0"]
-    assert all(one["exact"] for one in said)
-
-
-@needs_jax
 def test_an_error_of_the_first_process_reaches_the_others(said):
     assert said[0]["failed"] == "OSError: the disk is full"
     assert said[1]["failed"] == "ValueError: The first process has stopped: the disk is full"
 
 
-@needs_jax
-def test_what_the_processes_gather(said):
-    assert all(one["gathered"] for one in said)
-
-
-@needs_jax
 def test_an_error_of_one_process_reaches_the_others(said):
     assert said[1]["failed in one"] == "OSError: the disk is full"
     assert said[0]["failed in one"] == "ValueError: Process 1 has stopped: the disk is full"
 
 
-@needs_jax
 def test_a_process_that_has_ended_is_named_as_the_cause(said):
     assert "one of them has ended" in said[0]["lost"]
     assert "Resume the run with all processes." in said[0]["lost"]
 
 
-@needs_jax
 def test_different_values_are_refused(said):
     assert [one["equals"] for one in said] == [None, None]
     assert said[0]["differs"] == (
@@ -137,7 +121,6 @@ def test_different_values_are_refused(said):
     )
 
 
-@needs_jax
 def test_an_unknown_environment_is_one_error(said):
     assert (
         "Received: coordinator=auto, processes=None, process=None, and no such" in said[0]["auto"]

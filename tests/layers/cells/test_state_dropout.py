@@ -218,7 +218,13 @@ def test_an_encoder_hands_training_on():
     assert np.abs(encoder(ids, training=True)[0] - plain).max() > 1e-3
 
 
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "mixed_bfloat16",
+        pytest.param("mixed_float16", marks=pytest.mark.thorough("another precision")),
+    ],
+)
 def test_half_precision(policy):
     with dtype_policy(policy):
         layer = with_weights(BidirectionalLayer(LSTMCell(UNITS), 0.5), (None, None, FEATURES))

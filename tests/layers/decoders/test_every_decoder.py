@@ -36,14 +36,16 @@ def targets_of(decoder):
         *(
             pytest.param(name, run, marks=pytest.mark.graph)
             for name, run in (
-                ("own pointer", graph),
                 ("fused lstm, feeding", graph),
                 ("shared, sigmoid, coverage", xla),
             )
         ),
-        pytest.param(
-            *("fused lstm, luong", xla),
-            marks=[pytest.mark.graph, pytest.mark.thorough("XLA compiles the other as well")],
+        *(
+            pytest.param(
+                *(name, run),
+                marks=[pytest.mark.graph, pytest.mark.thorough("XLA compiles the other as well")],
+            )
+            for name, run in (("own pointer", graph), ("fused lstm, luong", xla))
         ),
     ],
 )

@@ -28,7 +28,7 @@ FLAT = {
 @pytest.fixture
 def model():
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
-    model.compile("sgd", loss="mse")
+    model.compile("sgd", loss="mse", run_eagerly=True)
     return model
 
 
