@@ -41,17 +41,6 @@ def pytest_configure(config):
     config.option.randomly_reset_seed = False
 
 
-def pytest_collectreport():
-    """Turn off the optimizer of graphs, as soon as a module imports TensorFlow.
-
-    Graphs run only a few times here, so optimizing them takes longer than it saves. TensorFlow
-    reads this option for `tf.data` before it makes its first tensor.
-    """
-    if "tensorflow" in sys.modules:
-        optimizer = sys.modules["tensorflow"].config.optimizer
-        optimizer.set_experimental_options({"disable_meta_optimizer": True})
-
-
 def pytest_collection_modifyitems(items):
     for item in items:
         for name in ("long", "thorough"):

@@ -778,3 +778,22 @@ def test_an_extended_vocabulary_is_of_one_tokenizer():
 def test_what_is_no_tokenizer_is_refused(tokenizers, message):
     with pytest.raises(ValueError, match=message):
         batches(PAIRS[:2], *tokenizers)
+
+
+@pytest.mark.thorough("goes through a dataset twice, as the test of its seed does")
+@FEW_OR_MANY_SHAPES
+def test_every_pair_comes_once_in_each_epoch(few_shapes):
+    dataset = batches(
+        dataset_of(PAIRS[:200]), LETTERS, DIGITS, seed=1, batch_size=7, few_shapes=few_shapes
+    )
+    for _ in range(2):
+        assert Counter(text_of(dataset)) == Counter(PAIRS[:200])
+
+
+@pytest.mark.thorough("joins batches of many shapes, contexts and a number of tokens")
+def test_contexts_of_many_shapes_by_tokens():
+    contexts = ["a"] * 40 + ["a " * 11] * 20
+    options = {"tokens_per_batch": 96, "max_length": 12, "shuffle": False, "few_shapes": False}
+    dataset = batches([("a", "b")] * 60, WordTokenizer(["a", "b"]), contexts=contexts, **options)
+    found = {(inputs["context_ids"].shape[1], targets.shape[1]) for inputs, targets, _ in dataset}
+    assert found == {(2, 2), (12, 2)}

@@ -5,12 +5,14 @@ import sys
 import textwrap
 from importlib.util import find_spec
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from kerasnmt.data import SavedBatches, batches, save_batches
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
+from kerasnmt.zoo import luong_dot_lstm
 
 TOKENIZER = CharacterTokenizer("abcdefgh ")
 # All pairs differ. The shortest come first, so that the first batches have the same width.
@@ -32,10 +34,11 @@ def path(dataset, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory):
-    """The path of a file of four batches with two shapes."""
+    """A dataset of four batches with two shapes, and the path of their file."""
+    dataset = batches(PAIRS[84:116], TOKENIZER, batch_size=8, shuffle=False)
     path = tmp_path_factory.mktemp("saved") / "few.npz"
-    save_batches(batches(PAIRS[84:116], TOKENIZER, batch_size=8, shuffle=False), path)
-    return path
+    save_batches(dataset, path)
+    return dataset, path
 
 
 def as_text(batch):
@@ -100,6 +103,25 @@ def test_the_first_two_batches_differ_in_width(path, seed):
         assert one != other, name
 
 
+@pytest.mark.thorough("trains twice; test_the_batches_of_the_dataset compares the batches")
+def test_tensorflow_trains_on_them_as_on_the_dataset(few):
+    dataset, path = few
+    histories = []
+    saved = SavedBatches(path, shuffle=False)
+    order = [as_text(batch) for batch in saved]
+    elements = sorted(dataset.as_numpy_iterator(), key=lambda batch: order.index(as_text(batch)))
+    again = tf.data.Dataset.from_generator(
+        lambda: iter(elements), output_signature=dataset.element_spec
+    )
+    for data in (saved, again):
+        keras.utils.set_random_seed(1)
+        model = luong_dot_lstm(TOKENIZER, embedding_dim=4, units=4, dropout=0.0)
+        model.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
+        histories.append(model.fit(data, epochs=2, verbose=0, shuffle=False).history)
+    np.testing.assert_allclose(histories[0]["loss"], histories[1]["loss"], rtol=1e-5)
+    assert histories[0]["loss"][1] < histories[0]["loss"][0]
+
+
 SCRIPT = """
 import json
 import sys
@@ -129,8 +151,9 @@ print(json.dumps({
 def test_without_tensorflow_a_model_fits(few):
     if find_spec("jax") is None:
         pytest.skip("jax is not installed")
+    _, path = few  # each shape is compiled
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(SCRIPT), few],  # each shape is compiled
+        [sys.executable, "-c", textwrap.dedent(SCRIPT), path],
         env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
         capture_output=True,
         text=True,

@@ -182,6 +182,25 @@ def test_updates_that_float16_leaves_out(make_model, short):
     assert int(model.sampling_generator.state[1]) == 10
 
 
+@pytest.mark.thorough("trains three models; the schedule shows the steps")
+def test_the_same_step_draws_the_same(make_model, short):
+    data = tf.data.Dataset.from_tensors(short)
+
+    def losses(epochs):
+        keras.utils.set_random_seed(5)
+        model = make_model(seed=3)
+        model.compile(keras.optimizers.SGD(0.0), scheduled_sampling=0.5, run_eagerly=True)
+        return [
+            loss
+            for count in epochs
+            for loss in model.fit(data, epochs=count, verbose=0).history["loss"]
+        ]
+
+    in_one = losses([4])
+    assert len(set(in_one)) > 2
+    np.testing.assert_allclose(losses([1, 3]), in_one, rtol=1e-6)
+
+
 def test_constant_through_a_file(make_model, tmp_path):
     model = make_model()
     model.compile("adam", scheduled_sampling=0.25)

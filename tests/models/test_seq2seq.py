@@ -258,3 +258,13 @@ def test_an_encoder_without_build_gets_its_weights_with_the_model():
     parts = bahdanau_gru(13, units=4, embedding_dim=4)
     model = Seq2Seq(Wordwise(), parts.bridge, parts.decoder)
     assert [tuple(weight.shape) for weight in model.encoder.weights] == [(13, 4), (4, 8), (8,)]
+
+
+@pytest.mark.thorough("test_loading.py shows it")
+def test_file_of_a_model_that_is_not_compiled(make_model, batch, tmp_path):
+    model = make_model()
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(copy(batch[0]), model(batch[0]))
+    copy.compile()
+    assert copy.label_smoothing == 0.1

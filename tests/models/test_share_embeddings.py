@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from kerasnmt import zoo
 from kerasnmt.layers import BidirectionalLayer, GRUCell, RecurrentEncoder
-from kerasnmt.models import Seq2Seq
+from kerasnmt.models import Ensemble, Seq2Seq
 from kerasnmt.text import WordTokenizer
 from tests.numerics import fill
 
@@ -75,6 +75,24 @@ def test_three_ways():
     assert len(matrices(make(share_embeddings=False))) == 3
 
 
+@pytest.mark.thorough("trains; the next test shows the gradient")
+@pytest.mark.parametrize("reload", [False, True])
+def test_it_trains_as_one(reload, tmp_path):
+    model = make(tie_embeddings=True)
+    model.compile(keras.optimizers.SGD(0.5), run_eagerly=True)
+    if reload:
+        model.save(tmp_path / "model.keras")
+        model = keras.saving.load_model(tmp_path / "model.keras")
+    (matrix,) = matrices(model)
+    before = matrix.numpy()
+    with tf.GradientTape() as tape:
+        loss = model.compute_loss(INPUTS, TARGETS, model(INPUTS, training=True))
+    gradient = tf.convert_to_tensor(tape.gradient(loss, matrix.value)).numpy()
+    history = model.fit(INPUTS, TARGETS, epochs=1, verbose=0).history
+    assert np.isfinite(history["loss"][0])
+    np.testing.assert_allclose(matrix.numpy(), before - 0.5 * gradient, atol=1e-6)
+
+
 def test_its_gradient_sums_the_gradients_of_three_matrices():
     model = make(tie_embeddings=True)
     model.compile()
@@ -100,6 +118,21 @@ def test_its_gradient_sums_the_gradients_of_three_matrices():
     )
     assert np.abs(source).max() > 1e-3 and np.abs(output).max() > 1e-3
     np.testing.assert_allclose(gradient, source + target + output.T, atol=1e-5)
+
+
+@pytest.mark.thorough("an ensemble of other models shows it")
+def test_ensemble():
+    tokenizer = WordTokenizer(list("abcdefg"))
+    models = [
+        zoo.luong_dot_lstm(tokenizer, **SIZES, share_embeddings=True, tie_embeddings=tied)
+        for tied in (True, False)
+    ]
+    ensemble = Ensemble([fill(model, seed) for seed, model in enumerate(models)])
+    copy = Ensemble.from_config(ensemble.get_config())
+    assert len(copy.get_weights()) == len(ensemble.get_weights())
+    copy.set_weights(ensemble.get_weights())
+    one, other = (m.token_log_probability(INPUTS, TARGETS) for m in (ensemble, copy))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_two_vocabularies():

@@ -239,3 +239,13 @@ def test_parameters_at_the_sizes_of_multi30k():
 def test_sizes_that_do_not_fit(options, message):
     with pytest.raises(ValueError, match=message):
         make(**options)
+
+
+@pytest.mark.graph
+@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.thorough("other models show it")
+def test_batch_of_none(model, beam_size):
+    run = tf.function(
+        lambda ids: model.search(ids, beam_size=beam_size, max_length=5), autograph=False
+    )
+    assert run(tf.zeros([0, 4], tf.int32)).ids.shape == (0, 1, 5)

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import keras
 import numpy as np
 import pytest
@@ -88,6 +91,30 @@ def test_saved_with_the_model(tmp_path):
     again = keras.saving.load_model(tmp_path / "model.keras").optimizer
     assert type(again) is Adam and int(again.iterations) == 1
     assert float(again.gradient_norm) == pytest.approx(gradient_norm(X, Y), rel=1e-5)
+
+
+@pytest.mark.thorough("starts JAX; `tests/system` compares the norms of both backends")
+def test_on_jax_where_there_is_no_tensorflow():
+    program = """
+import os, sys
+os.environ["KERAS_BACKEND"] = "jax"
+sys.modules["tensorflow"] = None
+import keras, numpy as np
+from kerasnmt.training import Adam
+x = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 1.5], [2.0, 2.0]], "float32")
+y = np.array([[1.0], [0.0], [-2.0], [3.0]], "float32")
+for options, batch_size in (({}, 4), ({"gradient_accumulation_steps": 2}, 2)):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.set_weights([np.float32([[0.5], [-0.25]]), np.float32([0.1])])
+    model.compile(Adam(global_clipnorm=0.1, **options), loss="mse")
+    model.fit(x, y, batch_size=batch_size, shuffle=False, verbose=0)
+    print(float(model.optimizer.gradient_norm))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    norms = [float(line) for line in done.stdout.split()]
+    np.testing.assert_allclose(norms, [gradient_norm(X, Y)] * 2, rtol=1e-5)
 
 
 @pytest.mark.parametrize("options", [{}, {"global_clipnorm": 0.5}])

@@ -4,7 +4,9 @@ import gzip
 import json
 import shutil
 import sys
+from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -12,13 +14,22 @@ import yaml
 from kerasnmt.cli.main import main
 from kerasnmt.data import Shards, builtin_corpus
 from kerasnmt.models import Seq2Seq
-from kerasnmt.training import Recipe, RunFolder
+from kerasnmt.training import Recipe, RunFolder, TrainingProgress
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.checks import check_batch_size
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.tokenizers import train_tokenizers
 
+pytestmark = pytest.mark.long("trains a recipe on shards, interrupts and resumes it")
 SHARDS, PAIRS = 5, 60
+
+
+class Training(NamedTuple):
+    """Training on the command line."""
+
+    run: RunFolder
+    history: list
+    stderr: str
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +62,18 @@ def train(folder, run, *options):
     return caught.value.code
 
 
-@pytest.fixture(scope="module")
-def begun(folder, tmp_path_factory):
-    """A run that ends before its first step, and a run that resumes from a copy of its folder."""
-    whole, resumed = (RunFolder(tmp_path_factory.mktemp("begun") / name) for name in ("one", "two"))
-    pairs_of = Shards.__iter__
+def copy_run(run, copy):
+    """Copy the folder of a run."""
+    shutil.copytree(run.path, copy.path)
+    epoch = json.loads(copy.epoch.read_text())
+    del epoch["lengths"]  # an earlier version did not write them
+    copy.epoch.write_text(json.dumps(epoch))
 
-    def fit(self, *_, **options):
-        raise KeyboardInterrupt
+
+@contextmanager
+def without_reading_all():
+    """Fail if all shards are read again."""
+    pairs_of = Shards.__iter__
 
     def pairs_of_one_file(self):
         assert len(self.files) == 1, "the shards are checked again, which takes long"
@@ -68,22 +83,67 @@ def begun(folder, tmp_path_factory):
         raise AssertionError("the batches are counted again, which takes long")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Seq2Seq, "fit", fit)
-        assert train(folder, whole) == 130
-        shutil.copytree(whole.path, resumed.path)
-        epoch = json.loads(resumed.epoch.read_text())
-        del epoch["lengths"]  # an earlier version did not write them
-        resumed.epoch.write_text(json.dumps(epoch))
         patch.setattr(Shards, "__iter__", pairs_of_one_file)
         patch.setattr(RecipeBatches, "statistics", statistics)
-        assert train(folder, resumed, "--resume") == 130
+        yield
+
+
+@pytest.fixture(scope="module")
+def begun(folder, tmp_path_factory):
+    """A run that ends before its first step, and a run that resumes from a copy of its folder."""
+    whole, resumed = (RunFolder(tmp_path_factory.mktemp("begun") / name) for name in ("one", "two"))
+
+    def fit(self, *_, **options):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Seq2Seq, "fit", fit)
+        assert train(folder, whole) == 130
+        copy_run(whole, resumed)
+        with without_reading_all():
+            assert train(folder, resumed, "--resume") == 130
     return whole, resumed
 
 
-def test_the_run_stores_what_takes_long(begun):
-    whole = json.loads(begun[0].epoch.read_text())
+@pytest.fixture(scope="module")
+def runs(folder, tmp_path_factory):
+    """Training without an interruption, and training from a copy of its folder in epoch 2."""
+    whole, resumed = (RunFolder(tmp_path_factory.mktemp("runs") / name) for name in ("one", "two"))
+    batch_ends = TrainingProgress.on_train_batch_end
+
+    def copy_the_run(self, batch, logs=None):
+        if whole.history.exists() and batch == 4:
+            copy_run(whole, resumed)
+        batch_ends(self, batch, logs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TrainingProgress, "on_train_batch_end", copy_the_run)
+        assert not train(folder, whole)
+    assert not resumed.results.exists()
+    with without_reading_all():
+        assert not train(folder, resumed, "--resume")
+    return whole, resumed
+
+
+@pytest.mark.thorough("trains twice, as the test of a resumed run without shards does")
+def test_resuming_changes_nothing(runs):
+    whole, resumed = (
+        [json.loads(line) for line in run.history.read_text().splitlines()] for run in runs
+    )
+    assert len(whole) == 2
+    for found, expected in zip(resumed, whole, strict=True):
+        for name in ("loss", "perplexity", "val_loss", "val_bleu"):
+            assert found[name] == pytest.approx(expected[name], rel=1e-5), name
+
+
+@pytest.mark.parametrize(
+    "name", ["begun", pytest.param("runs", marks=pytest.mark.thorough("trains twice"))]
+)
+def test_the_run_stores_what_takes_long(request, name):
+    runs = request.getfixturevalue(name)
+    whole = json.loads(runs[0].epoch.read_text())
     assert [sum(counts) for counts in whole["lengths"].values()] == [PAIRS, PAIRS]
-    for run in begun:
+    for run in runs:
         epoch = json.loads(run.epoch.read_text())
         assert epoch["pairs"] == epoch["sentences"] == PAIRS
         assert 10 <= epoch["batches"] < 30 and 0 < epoch["padding_share"] < 0.5

@@ -1,5 +1,6 @@
 """Luong's models with the paper's encoder, which only reads forward."""
 
+import numpy as np
 import pytest
 
 from kerasnmt import layers, zoo
@@ -31,6 +32,20 @@ def test_weights():
     )
     assert [layer.units for layer in wide.encoder.layers] == [7, 7]
     assert [layer.units for layer in wide.bridge.projections] == [4, 4]
+
+
+@pytest.mark.thorough("tests/layers shows it of the layer")
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_no_annotation_depends_on_later_words(num_layers):
+    changed = SOURCE.copy()
+    changed[0, 3] = 7
+    for bidirectional in (False, True):
+        model = make("luong_dot_lstm", bidirectional=bidirectional, num_layers=num_layers)
+        before, after = (np.asarray(model.encoder(ids)[0]) for ids in (SOURCE, changed))
+        equal = np.isclose(before, after, atol=1e-6).all(axis=-1)
+        np.testing.assert_array_equal(equal[1:], True)
+        expected = [not bidirectional] * 3 + [False] * 2
+        np.testing.assert_array_equal(equal[0], expected)
 
 
 @pytest.mark.parametrize("size", [0, -2])

@@ -136,6 +136,21 @@ def test_tokenizers():
     assert two.decoder.embedding.input_dim == two.decoder.generator.vocabulary_size == 7
 
 
+@pytest.mark.thorough("trains; tests/models shows the gradient of tied embeddings")
+def test_tied_embeddings():
+    free = zoo.bahdanau_gru(11, 13, dropout=0.0, **TINY)
+    model = zoo.bahdanau_gru(11, 13, dropout=0.0, tie_embeddings=True, **TINY)
+    assert free.count_params() - model.count_params() == 13 * 6
+    assert not [w.path for w in model.weights if w.path.endswith("generator/kernel")]
+    inputs = {"source_ids": np.array([[5, 6, 3]]), "target_ids": np.array([[2, 7, 8]])}
+    before = np.array(model.decoder.embedding.embeddings)
+    model.compile("sgd", run_eagerly=True)
+    losses = model.fit(inputs, np.array([[7, 8, 3]]), epochs=5, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    # Id 12 is in no input, so only the output changes its row.
+    assert np.abs(np.array(model.decoder.embedding.embeddings) - before)[12].max() > 0
+
+
 @pytest.mark.parametrize(
     ("source", "target"),
     [(4, None), (11, 3), ("en", None), (11.0, None), (None, None), (True, None), (11, "de")],

@@ -12,6 +12,7 @@ from tests.numerics import fill
 UNITS = 4
 SOURCE = np.array([[5, 6, 7, 3], [4, 3, 0, 0]], "int32")
 TARGET_IDS = np.array([[2, 5, 4, 6, 7], [2, 7, 0, 0, 0]], "int32")
+TARGETS = np.array([[5, 4, 6, 7, 3], [7, 3, 0, 0, 0]], "int32")
 INPUTS = {"source_ids": SOURCE, "target_ids": TARGET_IDS}
 
 
@@ -77,6 +78,18 @@ def test_equals_our_own_cell():
     cell.input_projection.set_weights([project @ kernel, bias])
     cell.cell.set_weights([recurrent])
     np.testing.assert_allclose(ours(INPUTS), theirs(INPUTS), atol=1e-5)
+
+
+@pytest.mark.thorough("trains; tests/zoo trains other models, and saves this cell")
+def test_learns_and_saves(tmp_path):
+    model = make(fused())
+    model.compile(keras.optimizers.Adam(0.02), run_eagerly=True)
+    losses = model.fit(INPUTS, TARGETS, epochs=4, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(copy(INPUTS), model(INPUTS))
+    assert copy.decoder.loop is copy.decoder.cell.cell.layer
 
 
 @pytest.mark.graph

@@ -2,7 +2,8 @@ import keras
 import numpy as np
 import pytest
 
-from kerasnmt.training import GradientNorm, StepScalars
+from kerasnmt.training import Adam, GradientNorm, StepScalars
+from kerasnmt.zoo import encoder_decoder_gru
 
 X = np.arange(20, dtype="float32").reshape(10, 2) / 10
 Y = np.sin(np.arange(10, dtype="float32"))[:, None]
@@ -143,6 +144,22 @@ def test_an_optimizer_that_scales_the_loss(events, tmp_path, optimizer):
         assert_curve(curves["gradient_norm"], [5], expected["gradient_norm"][4:])
     else:
         assert "gradient_norm" not in curves
+
+
+@pytest.mark.thorough("trains another model")
+def test_a_model_of_the_zoo(events, tmp_path):
+    model = encoder_decoder_gru(9, units=4, embedding_dim=3)
+    model.compile(Adam(0.01), run_eagerly=True)
+    ids = np.array([[4, 5, 3], [6, 3, 0]])
+    fed = np.array([[2, 4, 5], [2, 6, 0]])
+    inputs = {"source_ids": ids, "target_ids": fed}
+    model.fit(inputs, ids, verbose=0, callbacks=[StepScalars(tmp_path, every=1)])
+    curves = events(tmp_path / "steps")
+    for name, part in (("", model), ("/encoder", model.encoder), ("/decoder", model.decoder)):
+        squares = sum(np.square(np.array(v)).sum() for v in part.trainable_variables)
+        assert_curve(curves[f"weight_norm{name}"], [1], [np.sqrt(squares)])
+    assert_curve(curves["gradient_norm"], [1], [float(model.optimizer.gradient_norm)])
+    assert_curve(curves["loss"], [1], [model.history.history["loss"][0]])
 
 
 def test_every_is_a_number_of_steps(tmp_path):
