@@ -186,6 +186,22 @@ def test_op_support_tells_each_op(process, saved_model, monkeypatch):
     assert wrong == {"LookupTableFindV2": "no CPU kernel", "HashTableV2": "no op definition"}
 
 
+@pytest.mark.thorough("writes one more SavedModel; the test above makes ops unknown")
+def test_python_function_has_no_kernel_in_a_server(tmp_path):
+    import tensorflow as tf
+
+    module = tf.Module()
+    module.copy = tf.function(
+        lambda text: {"copy": tf.py_function(np.copy, [text], tf.string)},
+        input_signature=[tf.TensorSpec([None], tf.string, name="text")],
+    )
+    tf.saved_model.save(module, str(tmp_path), signatures={"serving_default": module.copy})
+    with SessionProcess(tmp_path) as process:
+        assert process.op_support()["EagerPyFunc"] == "no CPU kernel"
+        with pytest.raises(RuntimeError, match="No OpKernel was registered"):
+            process.run("serving_default", {"text": ["a"]})
+
+
 def test_crash_and_timeout_of_the_process_are_errors(saved_model):
     with SessionProcess(saved_model) as process:
         process._process.send_signal(signal.SIGSEGV)

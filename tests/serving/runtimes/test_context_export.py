@@ -17,6 +17,7 @@ from kerasnmt.serving import (
 from kerasnmt.serving.contract.translation_contract import ContextContract
 from kerasnmt.tasks import task_of
 from kerasnmt.text import WordTokenizer
+from tests.serving.conftest import only_default
 
 OPTIONS = {"beam_size": 3, "max_length": 5, "min_length": 3}
 WORDS = ["where", "is", "mary", "went", "home", "."]
@@ -40,9 +41,7 @@ def model():
 def served(model, tmp_path_factory):
     """A loaded export with only `serving_default`, because each signature takes seconds."""
     folder = tmp_path_factory.mktemp("exports") / "qa"
-    only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(ExportModule, "signatures", only)
+    with only_default():
         model.export(str(folder / "1"), **OPTIONS)
     return load_export(folder)
 

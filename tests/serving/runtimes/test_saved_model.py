@@ -1,15 +1,12 @@
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import textwrap
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
-import keras
 import pytest
 import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
@@ -19,16 +16,12 @@ from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import (
     ExportModule,
     Translator,
-    check_export,
     export_next_version,
     load_export,
 )
-from kerasnmt.serving.check import check_export as check_module
 from kerasnmt.serving.contract.translation_contract import EXAMPLE_TEXTS
-from kerasnmt.serving.runtimes.saved_model import checks
-from tests.serving.conftest import ServedHere
-
-OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
+from tests.conftest import SERVED_OPTIONS as OPTIONS
+from tests.serving.conftest import only_default
 
 
 @pytest.fixture(scope="module")
@@ -60,120 +53,15 @@ def test_export_translates_as_the_model_does(exported, expected, word_model, sen
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_a_file_translates_as_the_model_does(word_model, sentences, tmp_path):
-    word_model.save(tmp_path / "model.keras")
-    copy = keras.saving.load_model(tmp_path / "model.keras")
-    options = {**OPTIONS, "max_length": 6}
-    expected = word_model.translate(sentences[:3], **options)
-    assert copy.translate(sentences[:3], **options) == expected
-    assert type(copy.source_tokenizer) is type(word_model.source_tokenizer)
-    assert copy.target_tokenizer.get_config() == word_model.target_tokenizer.get_config()
-
-
-@pytest.mark.usefixtures("eagerly")
-def test_an_export_copies(make_pointer_model, tmp_path, monkeypatch):
+def test_an_export_copies(make_pointer_model, tmp_path):
     model = make_pointer_model(seed=178)
-    # One signature is enough, because all read and write words in the same way.
-    only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
-    monkeypatch.setattr(ExportModule, "signatures", only)
     options = {"beam_size": 2, "max_length": 12}
-    model.export(str(tmp_path / "1"), **options)
+    with only_default():
+        model.export(str(tmp_path / "1"), **options)
     texts = ["naïve dogs , très naïve", "Zoë reads"]
     translations = Translator(load_export(tmp_path)).translate(texts)
     assert translations == model.translate(texts, **options)
     assert {"naïve", "Zoë"} & set(" ".join(translations).split())
-
-
-@pytest.fixture
-def tampered(exported, tmp_path):
-    """A copy of the export, and the path of its description."""
-    copy = shutil.copytree(exported, tmp_path / "1")
-    return copy, copy / "assets.extra" / "kerasnmt.json"
-
-
-@pytest.fixture(scope="module")
-def process(exported):
-    """A session of the export, in place of a process."""
-    with ServedHere(exported, timeout=60) as process:
-        yield process
-
-
-@pytest.fixture
-def expected_row(monkeypatch, process):
-    """Return the row `expected` of the check, without the slowest rows."""
-    monkeypatch.setattr(check_module, "SessionProcess", lambda *_: nullcontext(process))
-    for name in ("batch_of_one", "odd_inputs"):
-        monkeypatch.setattr(check_module, f"_check_{name}", lambda *_: "")
-    for name in ("warmup", "python", "description"):
-        monkeypatch.setattr(checks, f"check_{name}", lambda *_: "")
-
-    def row(folder):
-        (row,) = (row for row in check_export(folder).rows if row.name == "expected")
-        return row.passed, row.detail
-
-    return row
-
-
-@pytest.mark.usefixtures("eagerly")
-def test_check_compares_with_the_translations_written_with_it(tampered, word_model, expected_row):
-    copy, path = tampered
-    assert expected_row(copy) == (True, "5 translations as expected")
-    description = json.loads(path.read_text())
-    texts = ["two dogs run ."]
-    description["examples"] = {
-        "text": texts,
-        "translation": word_model.translate(texts, **OPTIONS),
-    }
-    path.write_text(json.dumps(description))
-    assert expected_row(copy) == (True, "1 translations as expected")
-    description["examples"]["translation"] = ["another"]
-    path.write_text(json.dumps(description))
-    passed, detail = expected_row(copy)
-    assert not passed
-    assert "expected 'another'" in detail
-
-
-def test_check_says_where_there_was_nothing_to_compare_with(tampered, expected_row):
-    copy, path = tampered
-    path.unlink()
-    assert expected_row(copy) == (
-        True,
-        "not compared with the model: the export contains no examples",
-    )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{bro",
-        "[1]",
-        '{"model": "x"}',
-        '{"inputs": ["words"]}',
-        '{"inputs": ["text"], "examples": null}',
-        '{"inputs": ["text"], "examples": {"text": ["a"]}}',
-        '{"inputs": ["text"], "examples": {"text": ["a"], "translation": []}}',
-        '{"inputs": ["text"], "examples": {"text": ["a"], "translation": [1]}}',
-        '{"inputs": ["text"], "examples": {"text": ["a"], "answer": ["a"]}}',
-        b"\xff",
-    ],
-)
-def test_broken_description(tampered, text, expected_row):
-    copy, path = tampered
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    passed, detail = expected_row(copy)
-    assert not passed
-    assert detail.startswith(f"{path}: expected the description of an export in JSON")
-    with pytest.raises(ValueError, match=r"kerasnmt\.json: expected the description"):
-        load_export(copy)
-
-
-@pytest.mark.thorough("cli/test_check.py checks a good export")
-def test_check_passes(exported, word_model, sentences):
-    report = check_export(exported, sentences, word_model.translate(sentences, **OPTIONS))
-    assert report.passed, str(report)
-    details = {row.name: row.detail for row in report.rows}
-    assert details["expected"] == f"{len(sentences)} translations as expected"
-    assert details["warmup"] == "27 requests answered, for serving_default, n_best, attention"
 
 
 def test_export_holds_weights_and_no_optimizer(exported, word_model):

@@ -15,6 +15,7 @@ from kerasnmt.serving.runtimes.saved_model.export import load_saved_model
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, WordTokenizer
 from kerasnmt.text import sentencepiece_tokenizer as pieces
+from tests.serving.conftest import only_default
 from tests.zoo.tiny_models import make
 
 ENGLISH = ["the dog sleeps", "a red cat drinks tea", "the cat sees a dog", "two dogs drink"]
@@ -43,10 +44,9 @@ def tokenizers():
 
 
 @pytest.fixture(autouse=True)
-def one_signature(monkeypatch):
-    """Export only `serving_default`, because all signatures read and write text alike."""
-    only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
-    monkeypatch.setattr(ExportModule, "signatures", only)
+def one_signature():
+    with only_default():
+        yield
 
 
 def without_name(resource):

@@ -12,6 +12,7 @@ from kerasnmt.serving.contract.caption_contract import encode_png
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.serving.server.task_session import TaskSession
 from kerasnmt.tasks import task_of
+from kerasnmt.tasks.steps import Steps
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from tests.conftest import SERVED_OPTIONS, WORDS
 from tests.zoo.tiny_models import TINY
@@ -128,22 +129,25 @@ def unnamed(value):
 
 @pytest.fixture
 def task(word_model):
-    """A task with its own functions, and a list of the texts that were traced."""
+    """A task with steps that are traced at once, and a list of the signatures that were traced."""
     task, traced = task_of(word_model, **SERVED_OPTIONS), []
-    for name, steps in task.exported.items():
+    for name in task.exported:
 
-        def read(text, name=name, steps=steps):
+        def read(text, name=name):
             traced.append(name)
             good = tf.debugging.Assert(tf.reduce_all(text != "bad"), ["no bad texts, please"])
             with tf.control_dependencies([good]):
-                return steps.read(tf.identity(text))
+                return tf.identity(text), None
 
-        task.exported[name] = steps._replace(read=read)
+        def write(text, _):
+            return {"translation": tf.strings.upper(text)}
+
+        task.exported[name] = Steps(("text",), read, tf.identity, write)
     return task, traced
 
 
 @pytest.mark.graph
-def test_a_signature_is_traced_once_when_it_is_needed(task, word_model):
+def test_a_signature_is_traced_once_when_it_is_needed(task):
     task, traced = task
     session = TaskSession(task)
     assert [*session.signatures] == ["attention", "n_best", "serving_default"]
@@ -158,7 +162,7 @@ def test_a_signature_is_traced_once_when_it_is_needed(task, word_model):
     with ThreadPoolExecutor(8) as pool:
         found = [*pool.map(run, range(8))]
     assert traced == ["serving_default"]
-    expected = [text.encode() for text in word_model.translate(TEXTS, **SERVED_OPTIONS)]
+    expected = [text.encode().upper() for text in TEXTS]
     for place, translations in enumerate(found):
         assert translations.tolist() == expected[place % 4 :]
     with pytest.raises(KeyError, match="score"):
