@@ -31,6 +31,7 @@ ZARATHUSTRA = "the white dogs save the father of Zarathustra ."
 KUTIMORIN = "has Kutimorin visited the soldier who is very angry ?"
 SCRIPT = "<img src=x onerror=alert(1)>"
 STATION = "Where is the train station?"
+pytestmark = pytest.mark.usefixtures("eagerly")
 thorough = pytest.mark.thorough("a further part of the page; test_page_app.py has what it answers")
 
 
@@ -122,7 +123,7 @@ def named(tokens):
     return ["end" if token == "</s>" else token for token in tokens]
 
 
-def test_typing_gives_the_translation_of_the_model(tab, served, eagerly):
+def test_typing_gives_the_translation_of_the_model(tab, served):
     url, model, _ = served("demo_en_de")
     (translation,) = model.translate([KUTIMORIN])
     visit(tab, url, text="he reads .")
@@ -133,7 +134,7 @@ def test_typing_gives_the_translation_of_the_model(tab, served, eagerly):
 
 
 @pytest.mark.thorough("draws other weights than the page of an export")
-def test_pointing_at_a_word_shows_its_weights(tab, served, eagerly):
+def test_pointing_at_a_word_shows_its_weights(tab, served):
     url, model, _ = served("demo_en_de")
     (attended,) = model.attention([ZARATHUSTRA])
     visit(tab, url, text=ZARATHUSTRA)
@@ -175,7 +176,7 @@ def test_a_click_on_a_word_shows_the_words_in_its_place_and_choosing_one_continu
 
 
 @thorough
-def test_a_translation_of_the_user_shows_its_score(tab, served, eagerly):
+def test_a_translation_of_the_user_shows_its_score(tab, served):
     url, model, explorer = served("demo_en_de")
     target = "die weiße Hunde retten den Vater"
     (score,) = model.score([ZARATHUSTRA], [target])
@@ -226,7 +227,7 @@ def test_a_text_that_is_too_long_is_said(tab, served):
 
 
 @thorough
-def test_the_best_answers_and_what_the_model_thinks_of_the_second(tab, served, eagerly):
+def test_the_best_answers_and_what_the_model_thinks_of_the_second(tab, served):
     from kerasnmt.serving import Translator
 
     url, _, explorer = served("demo_en_de")
@@ -327,7 +328,7 @@ def test_words_of_pieces_continue_with_whole_words(tab, served):
 
 
 @pytest.mark.thorough("shows of a third model's weights what it shows of the first two")
-def test_each_head_of_a_transformer(tab, served, eagerly):
+def test_each_head_of_a_transformer(tab, served):
     url, _, explorer = served("tatoeba_en_fr_transformer")
     request = {"text": "I know."}
     inspection = explorer.inspect(request, explorer.search(request).ids[0])
@@ -352,7 +353,7 @@ def scene(number):
 
 
 @pytest.mark.thorough("another kind of request; a story is tried too")
-def test_an_image_that_is_chosen_or_dropped(tab, served, eagerly):
+def test_an_image_that_is_chosen_or_dropped(tab, served):
     url, model, explorer = served("scenes_en")
     chosen, dropped = scene(0), scene(3)
     captions = model.caption([chosen, dropped])
@@ -405,7 +406,7 @@ def test_a_story_shows_what_each_hop_reads(tab, served):
 
 
 @pytest.mark.thorough("another kind of request; a story is tried too")
-def test_two_texts(tab, served, eagerly):
+def test_two_texts(tab, served):
     url, _, explorer = served("babi_context")
     request = {"text": "where is mary ?", "context": "mary went to the office ."}
     inspection = explorer.inspect(request, explorer.search(request).ids[0])
