@@ -2,6 +2,7 @@ import functools
 import socket
 import threading
 from contextlib import contextmanager
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -72,11 +73,11 @@ def story_model():
 
     from kerasnmt.text import PlainWordTokenizer
     from kerasnmt.zoo import memory_network
+    from tests.numerics import fill
 
     words = ["mary", "john", "went", "home", "away", "where", "is", "home,away"]
     model = memory_network(PlainWordTokenizer(words), embedding_dim=6, max_sentences=3)
-    rng = np.random.default_rng(0)
-    model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    fill(model, scale=0.7)
     model.hop.linear.assign(0.0)
     model.compile(keras.optimizers.Adam(0.01))
     return model
@@ -106,6 +107,22 @@ def only_default():
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(ExportModule, "signatures", only)
         yield
+
+
+def description_of(model, source_kind, target_kind, **options):
+    """Return the description of an export of a model that translates, without its examples."""
+    from kerasnmt.decoding import SearchOptions
+
+    return {
+        "inputs": ["text"],
+        "model": model,
+        **asdict(SearchOptions(**options)),
+        "replace_unknown": False,
+        "split_sentences": False,
+        "weights": "float32",
+        "source_kind": source_kind,
+        "target_kind": target_kind,
+    }
 
 
 def failed(report):

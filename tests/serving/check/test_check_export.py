@@ -10,13 +10,11 @@ from kerasnmt.serving.check import check_export as check_module
 from kerasnmt.serving.check.check_export import check_export
 from kerasnmt.serving.check.check_report import CheckReport, CheckRow
 from kerasnmt.serving.contract.translation_contract import (
-    EXAMPLE_TEXTS,
     TranslationContract,
 )
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.runtimes.saved_model import checks
 from kerasnmt.serving.runtimes.saved_model.warmup import WarmupRequest, encode_warmup_request
-from kerasnmt.serving.runtimes.version_folder import read_description
 from tests.serving.conftest import details, failed, write_warmup
 
 pytestmark = pytest.mark.long("writes and checks several exports")
@@ -62,8 +60,8 @@ def copy(served_folder, tmp_path):
     return folder, folder / "assets.extra" / "kerasnmt.json"
 
 
-@pytest.mark.usefixtures("here")
-def test_newest_version_of_a_good_export_passes(served_folder, expected, sentences):
+@pytest.mark.usefixtures("here", "without_python")  # test_story_contract.py loads one in Python
+def test_a_good_export_passes(served_folder, expected, sentences):
     report = check_export(served_folder, sentences, expected.translate(sentences))
     assert failed(report) == {}
     assert report.passed
@@ -311,34 +309,21 @@ def test_report_is_written_as_a_table():
     assert str(report) == "ok    load  loaded\nall 1 passed"
 
 
-def signature(dtype="string", shape=(-1,), name="text"):
-    scores = {"score": TensorInfo("s:0", "float32", None)}
-    outputs = {"translation": TensorInfo("t:0", "string", [-1]), **scores}
-    return Signature({name: TensorInfo("x:0", dtype, list(shape))}, outputs)
-
-
 @pytest.mark.parametrize(
-    ("changed", "problem"),
+    ("inputs", "problem"),
     [
-        ({"dtype": "int32"}, "input 'text': dtype int32, expected string"),
-        ({"shape": (8,)}, "input 'text': shape [8], expected [batch] with any batch"),
-        ({"name": "texts"}, "input: names ['texts'], expected ['text']"),
+        ({"text": TensorInfo("x:0", "int32", [-1])}, " 'text': dtype int32, expected string"),
+        (
+            {"text": TensorInfo("x:0", "string", [8])},
+            " 'text': shape [8], expected [batch] with any batch",
+        ),
+        ({"texts": TensorInfo("x:0", "string", [-1])}, ": names ['texts'], expected ['text']"),
     ],
 )
-def test_signature_problems(changed, problem):
-    expected = [f"serving_default {problem}", "no signature 'n_best'"]
-    assert contract.signature_problems({"serving_default": signature(**changed)}) == expected
-
-
-def attention_signature(**more):
-    text = {"text": TensorInfo("x:0", "string", [-1])}
-    tokens = {
-        f"{side}_tokens": TensorInfo(f"{side}:0", "string", [-1, -1])
-        for side in ("source", "target")
-    }
-    weights = TensorInfo("w:0", "float32", [-1, -1, -1])
-    more = {name: TensorInfo(f"{name}:0", dtype, shape) for name, (dtype, shape) in more.items()}
-    return Signature(text, {**tokens, "weights": weights, **more})
+def test_signature_problems(served_session, inputs, problem):
+    signatures = dict(served_session.signatures)
+    signatures["serving_default"] = signatures["serving_default"]._replace(inputs=inputs)
+    assert contract.signature_problems(signatures) == [f"serving_default input{problem}"]
 
 
 @pytest.mark.parametrize(
@@ -372,10 +357,12 @@ def attention_signature(**more):
         ),
     ],
 )
-def test_the_one_optional_output(more, problems):
-    found = contract.signature_problems({"attention": attention_signature(**more)})
-    required = ["no signature 'serving_default'", "no signature 'n_best'"]
-    assert found == required + [f"attention output{problem}" for problem in problems]
+def test_the_one_optional_output(served_session, more, problems):
+    inputs, outputs = served_session.signatures["attention"]
+    more = {name: TensorInfo(f"{name}:0", dtype, shape) for name, (dtype, shape) in more.items()}
+    signatures = {**served_session.signatures, "attention": Signature(inputs, {**outputs, **more})}
+    found = contract.signature_problems(signatures)
+    assert found == [f"attention output{problem}" for problem in problems]
 
 
 def n_best():
@@ -461,7 +448,8 @@ def test_generate_probability_problems(place, value, problem):
     outputs = attention()
     probability = np.array([[1.0009, 0, 0.4], [-0.0009, 0, 0]], np.float32)
     outputs["generate_probability"] = probability
-    assert contract.attention_problems(outputs) == []
+    detail = "weights sum to at most 1 over the source, generate_probability is from 0 to 1, 0 on "
+    assert contract.further_checks()["attention"](DEFAULT, outputs) == ([], f"{detail}padding")
     assert contract.shape_problems("attention", outputs, 2) == []
     probability[place] = value
     assert contract.attention_problems(outputs) == [problem]
@@ -474,32 +462,6 @@ def test_generate_probability_of_another_shape(rows, columns):
         f"attention: generate_probability has shape ({rows}, {columns}), "
         "expected [batch, target_length]"
     ]
-
-
-@pytest.mark.thorough("checks two more exports; test_export.py translates with one")
-@pytest.mark.parametrize(
-    ("name", "seed", "copied", "detail"),
-    [
-        ("pointer_generator_gru", 178, "naïve . two", ", generate_probability is from 0 to 1"),
-        ("pointer_network_lstm", 59, "🙂 🙂", ""),
-    ],
-)
-def test_exports_of_models_that_copy(make_pointer_model, tmp_path, name, seed, copied, detail):
-    model = make_pointer_model(name, seed)
-    options = {"beam_size": 3, "max_length": 12}
-    model.export(str(tmp_path / "1"), **options)
-    # Words outside the vocabulary, in the example texts and in others.
-    texts = ["naïve dogs , très naïve", *EXAMPLE_TEXTS]
-    expected = model.translate(texts, **options)
-    assert expected[-1] == copied
-    report = check_export(tmp_path, texts, expected)
-    assert failed(report) == {}
-    assert [row.name for row in report.rows] == ALL_ROWS
-    assert (
-        details(report)["attention"]
-        == f"weights sum to at most 1 over the source{detail}, 0 on padding"
-    )
-    assert read_description(tmp_path / "1")["examples"]["translation"] == expected[1:]
 
 
 def test_encoding_problems():

@@ -193,12 +193,6 @@ def test_no_such_model(start, rest_app, model, version, what, said):
     assert said is None or message.endswith(f"Servable not found for request: {said}")
 
 
-def test_too_many_texts(connect, rest_app):
-    translator = Translator(connect(rest_app))
-    with pytest.raises(ValueError, match="400 BAD REQUEST: Expected at most 100 rows in a request"):
-        translator.translate(["dog"] * 101, batch_size=101)
-
-
 def test_a_long_refusal_is_shortened(connect, rest_app):
     app = Faulty(rest_app)
     client = connect(app)
@@ -209,6 +203,7 @@ def test_a_long_refusal_is_shortened(connect, rest_app):
 
 
 GOOD = {"translation": ["a", "b"], "score": [-1.5, -2]}
+TOKENS = {"source_tokens": [["a"], ["b"]], "target_tokens": [["c"], ["d"]]}
 
 
 @pytest.mark.parametrize(
@@ -235,20 +230,10 @@ GOOD = {"translation": ["a", "b"], "score": [-1.5, -2]}
         ("serving_default", {"outputs": GOOD | {"translation": ["\ud800", ""]}}, "an answer that"),
         ("n_best", {"outputs": {"translations": [["a"], []], "scores": [[1], []]}}, "an answer"),
         ("n_best", {"outputs": {"translations": [["a"]], "scores": [[1]]}}, "has shape (1, 1)"),
+        ("attention", {"outputs": TOKENS}, "no output 'weights'"),
         (
             "attention",
-            {"outputs": {"source_tokens": [["a"], ["b"]], "target_tokens": [["c"], ["d"]]}},
-            "no output 'weights'",
-        ),
-        (
-            "attention",
-            {
-                "outputs": {
-                    "source_tokens": [["a"], ["b"]],
-                    "target_tokens": [["c"], ["d"]],
-                    "weights": [[[1, 0]], [[1, 0]]],
-                }
-            },
+            {"outputs": {**TOKENS, "weights": [[[1, 0]], [[1, 0]]]}},
             "weights has shape (2, 1, 2)",
         ),
     ],

@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.data import builtin_corpus
-from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import (
     ExportModule,
     Translator,
@@ -21,7 +19,7 @@ from kerasnmt.serving import (
     load_ctranslate2,
 )
 from kerasnmt.serving.runtimes.session import ServedModelSession
-from tests.serving.conftest import failed
+from tests.serving.conftest import description_of, failed
 
 FILES = ["config.json", "kerasnmt.json", "model.bin", "shared_vocabulary.json", "tokenizers.json"]
 OPTIONS = {"beam_size": 5, "length_penalty": 0.6, "max_length": 80}
@@ -145,16 +143,9 @@ def test_the_folder(folder, exact):
     assert folder.stat().st_mode & 0o777 == 0o755
     description = json.loads((folder / "kerasnmt.json").read_text())
     examples, files = description.pop("examples"), description.pop("files")
-    assert description == {
-        "inputs": ["text"],
-        "model": "transformer_tiny",
-        **asdict(SearchOptions(**OPTIONS)),
-        "replace_unknown": False,
-        "split_sentences": False,
-        "weights": "float32",
-        "source_kind": "sentencepiece",
-        "target_kind": "sentencepiece",
-    }
+    assert description == description_of(
+        "transformer_tiny", "sentencepiece", "sentencepiece", **OPTIONS
+    )
     assert examples["translation"] == exact.translate(examples["text"])
     assert files == {
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest()

@@ -1,15 +1,14 @@
-from dataclasses import asdict
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import ExportModule
 from kerasnmt.tasks import TranslationTask
 from tests.conftest import SENTENCES
 from tests.conftest import SERVED_OPTIONS as OPTIONS
+from tests.serving.conftest import description_of
 
 # Exports run the traced functions; see `test_saved_model.py`.
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -133,43 +132,10 @@ def test_fewer_hypotheses_than_places(word_model):
     assert (ranking["translations"][0][~absent] == b"").sum() == 1
 
 
-@pytest.mark.thorough("test_stored_weights.py shows by hand where values change")
-def test_weights_follow_the_model(make_translator_model, sentences):
-    model = make_translator_model()
-    module = ExportModule(model, **OPTIONS)
-    before = run(module, "serving_default", sentences)["score"]
-    model.set_weights([weight * 0.5 for weight in model.get_weights()])
-    after = run(module, "serving_default", sentences)["score"]
-    assert np.abs(after - before)[[0, 1, 2]].min() > 1e-3
-
-
 def test_description(word_module):
-    assert word_module.description == {
-        "inputs": ["text"],
-        "model": "bahdanau_gru",
-        **asdict(SearchOptions(**OPTIONS)),
-        "replace_unknown": False,
-        "split_sentences": False,
-        "weights": "float32",
-        "source_kind": "words",
-        "target_kind": "characters",
-    }
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"beam_size": 0}, {"length_penalty": -0.1}, {"max_length": 1}], ids=str
-)
-def test_options_out_of_range(word_model, wrong):
-    ((name, value),) = wrong.items()
-    with pytest.raises(ValueError, match=f"Expected {name} .*{name}={value}"):
-        ExportModule(word_model, **wrong)
-
-
-def test_model_without_tokenizers():
-    from kerasnmt.zoo import bahdanau_gru
-
-    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
-        ExportModule(bahdanau_gru(9, embedding_dim=4, units=3))
+    assert word_module.description == description_of(
+        "bahdanau_gru", "words", "characters", **OPTIONS
+    )
 
 
 def test_a_ranking_has_no_text_twice(word_model):

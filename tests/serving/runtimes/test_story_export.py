@@ -5,16 +5,15 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from kerasnmt import zoo
 from kerasnmt.serving import (
     ExportModule,
-    RestApp,
     Translator,
     load_export,
 )
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
+from tests.numerics import fill
 
 STORIES = ["Mary went home.\nJohn went away.", "", "John went away.", "\n...\r\nMary  is\taway"]
 QUESTIONS = ["Where is Mary?", "Where is John?", "?!", "Is unheard home?"]
@@ -69,8 +68,7 @@ def test_long_lines_are_cut(story_model, story_session):
 def test_what_is_read_of_long_sentences_and_stories(story_model):
     words = story_model.source_tokenizer
     timeless = zoo.memory_network(words, embedding_dim=6, temporal_encoding=False)
-    rng = np.random.default_rng(1)
-    timeless.set_weights([0.7 * rng.normal(size=one.shape) for one in timeless.get_weights()])
+    fill(timeless, seed=1, scale=0.7)
     timeless.hop.linear.assign(0.0)
     module = ExportModule(timeless, max_words=2)
 
@@ -112,31 +110,6 @@ def test_signature_and_description(story_folder, story_session):
         "serving_default", {"story": examples["story"], "question": examples["question"]}
     )
     assert [answer.decode() for answer in found["answer"]] == examples["answer"]
-
-
-def test_warmup_requests_are_read_by_the_classes_of_the_server(story_folder, story_session):
-    path = story_folder / "1" / "assets.extra" / "tf_serving_warmup_requests"
-    records = list(tf.data.TFRecordDataset(str(path)).as_numpy_iterator())
-    assert len(records) == 9
-    for record in records:
-        request = PredictionLog.FromString(record).predict_log.request
-        assert request.model_spec.name == "qa"
-        inputs = {name: tf.make_ndarray(tensor).tolist() for name, tensor in request.inputs.items()}
-        assert len(story_session.run("serving_default", inputs)["answer"]) == len(inputs["story"])
-
-
-def test_rows_of_a_rest_request(story_session, expected):
-    from werkzeug.test import Client
-
-    rows = [
-        {"story": story, "question": question}
-        for story, question in zip(STORIES, QUESTIONS, strict=True)
-    ]
-    client = Client(RestApp(story_session, "qa", 1))
-    answer = client.post("/v1/models/qa:predict", json={"instances": rows}).json
-    assert [row["answer"].encode() for row in answer["predictions"]] == expected["answer"].tolist()
-    scores = [row["score"] for row in answer["predictions"]]
-    np.testing.assert_allclose(scores, expected["score"], atol=1e-5)
 
 
 @pytest.mark.thorough("test_stored_weights.py tests smaller weights of another model")

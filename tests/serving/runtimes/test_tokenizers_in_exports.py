@@ -95,7 +95,8 @@ def answers(version, columns):
 def test_two_exports_of_two_tokenizers_in_one_process(tokenizers, tmp_path):
     source, target = tokenizers["sentencepiece"].values()
     options = {**OPTIONS, "beam_size": 1}
-    models = make("bahdanau_gru", source, target), make("bahdanau_gru", target, source)
+    name = "encoder_decoder_gru"
+    models = make(name, source, target), make(name, target, source)
     expected = [model.translate(TEXTS, **options) for model in models]
     assert len({*map(tuple, expected)}) == 2
     for number, model in enumerate(models):
