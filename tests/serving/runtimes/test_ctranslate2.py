@@ -29,8 +29,8 @@ SEARCHES = {
     "wu": OPTIONS,
     "no penalty": {**OPTIONS, "length_penalty": 0.0},
 }
-thorough = pytest.mark.thorough("translates a hundred sentences with one search more")
-TEXTS = [pair.source for pair in builtin_corpus(100, "test")]
+thorough = pytest.mark.thorough("translates fifty sentences with one search more")
+TEXTS = [pair.source for pair in builtin_corpus(50, "test")]
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +78,8 @@ def test_it_translates_as_the_model(model, exact, best, name, tmp_path):
         if one[0] != other[0]:  # a tie, or a better translation
             assert one[1] > other[1] - 1e-4
             differing += 1
-    assert differing <= 3
-    assert len({text for text, _ in expected}) > 90
+    assert differing <= 2
+    assert len({text for text, _ in expected}) > 45
 
 
 def test_int8(model, folder, best, tmp_path):
@@ -89,7 +89,7 @@ def test_int8(model, folder, best, tmp_path):
     translator = Translator(load_ctranslate2(small))
     assert translator.description["weights"] == "int8"
     pairs = zip(translator.translate(TEXTS), best, strict=True)
-    assert 80 <= sum(one == other for one, (other, _) in pairs) < 100
+    assert 40 <= sum(one == other for one, (other, _) in pairs) < 50
 
 
 @pytest.mark.thorough("test_transformer_spec.py compares the weights of a tiny model")

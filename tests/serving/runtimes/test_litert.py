@@ -63,7 +63,7 @@ def lite(word_model, tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=thorough), 3])
+@pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=thorough)])
 @pytest.mark.parametrize(
     "name",
     [

@@ -36,15 +36,12 @@ def test_each_search_is_written_once(exported):
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_export_translates_as_the_model_does(exported, expected, word_model, sentences):
+def test_export_translates_as_the_model_does(expected, word_model, sentences):
     assert expected.description["beam_size"] == 3
     assert expected.translate(sentences) == word_model.translate(sentences, **OPTIONS)
     assert len(set(expected.translate(sentences))) > 3
     with pytest.warns(UserWarning, match="text 1 has 21 tokens and was truncated to 12"):
         expected.translate(["dog " * 20])
-    # The folder of the version is also accepted.
-    again = Translator(load_export(exported))
-    assert again.best(sentences) == expected.best(sentences)
 
 
 @pytest.mark.usefixtures("eagerly")

@@ -92,16 +92,15 @@ def answers(version, columns):
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_two_exports_of_two_tokenizers_in_one_process(tokenizers, tmp_path):
-    source, target = tokenizers["sentencepiece"].values()
-    options = {**OPTIONS, "beam_size": 1}
-    name = "encoder_decoder_gru"
-    models = make(name, source, target), make(name, target, source)
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=thorough)])
+def test_exports_of_two_tokenizers_in_one_process(tokenizers, tmp_path, count):
+    both, options = [*tokenizers["sentencepiece"].values()], {**OPTIONS, "beam_size": 1}
+    models = [make("encoder_decoder_gru", *sides) for sides in (both, both[::-1])][:count]
     expected = [model.translate(TEXTS, **options) for model in models]
-    assert len({*map(tuple, expected)}) == 2
+    assert len({*map(tuple, expected)}) == count
     for number, model in enumerate(models):
         model.export(str(tmp_path / f"{number}" / "1"), **options)
-    loaded = [Translator(load_export(tmp_path / f"{number}")) for number in range(2)]
+    loaded = [Translator(load_export(tmp_path / f"{number}")) for number in range(count)]
     assert [translator.translate(TEXTS) for translator in loaded] == expected
     assert answers(tmp_path / "0" / "1", {"text": TEXTS}) == expected[0]
 

@@ -31,7 +31,6 @@ ZARATHUSTRA = "the white dogs save the father of Zarathustra ."
 KUTIMORIN = "has Kutimorin visited the soldier who is very angry ?"
 SCRIPT = "<img src=x onerror=alert(1)>"
 STATION = "Where is the train station?"
-pytestmark = pytest.mark.usefixtures("eagerly")
 thorough = pytest.mark.thorough("a further part of the page; test_page_app.py has what it answers")
 
 
@@ -123,7 +122,7 @@ def named(tokens):
     return ["end" if token == "</s>" else token for token in tokens]
 
 
-def test_typing_gives_the_translation_of_the_model(tab, served):
+def test_typing_gives_the_translation_of_the_model(tab, served, eagerly):
     url, model, _ = served("demo_en_de")
     typed = "he saves Kutimorin ."
     (translation,) = model.translate([typed])
@@ -135,7 +134,7 @@ def test_typing_gives_the_translation_of_the_model(tab, served):
 
 
 @pytest.mark.thorough("draws other weights than the page of an export")
-def test_pointing_at_a_word_shows_its_weights(tab, served):
+def test_pointing_at_a_word_shows_its_weights(tab, served, eagerly):
     url, model, _ = served("demo_en_de")
     (attended,) = model.attention([ZARATHUSTRA])
     visit(tab, url, text=ZARATHUSTRA)
@@ -155,6 +154,7 @@ def test_pointing_at_a_word_shows_its_weights(tab, served):
         assert_percents(notes[: len(source)], attended.weights[place])
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_click_on_a_word_shows_the_words_in_its_place_and_choosing_one_continues_it(tab, served):
     url, _, explorer = served("demo_en_de")
     request = {"text": "the white dogs run ."}
@@ -177,7 +177,7 @@ def test_a_click_on_a_word_shows_the_words_in_its_place_and_choosing_one_continu
 
 
 @thorough
-def test_a_translation_of_the_user_shows_its_score(tab, served):
+def test_a_translation_of_the_user_shows_its_score(tab, served, eagerly):
     url, model, explorer = served("demo_en_de")
     target = "die weiße Hunde retten den Vater"
     (score,) = model.score([ZARATHUSTRA], [target])
@@ -228,7 +228,7 @@ def test_a_text_that_is_too_long_is_said(tab, served):
 
 
 @thorough
-def test_the_best_answers_and_what_the_model_thinks_of_the_second(tab, served):
+def test_the_best_answers_and_what_the_model_thinks_of_the_second(tab, served, eagerly):
     from kerasnmt.serving import Translator
 
     url, _, explorer = served("demo_en_de")
@@ -329,7 +329,7 @@ def test_words_of_pieces_continue_with_whole_words(tab, served):
 
 
 @pytest.mark.thorough("shows of a third model's weights what it shows of the first two")
-def test_each_head_of_a_transformer(tab, served):
+def test_each_head_of_a_transformer(tab, served, eagerly):
     url, _, explorer = served("tatoeba_en_fr_transformer")
     request = {"text": "I know."}
     inspection = explorer.inspect(request, explorer.search(request).ids[0])
@@ -354,7 +354,7 @@ def scene(number):
 
 
 @pytest.mark.thorough("another kind of request; a story is tried too")
-def test_an_image_that_is_chosen_or_dropped(tab, served):
+def test_an_image_that_is_chosen_or_dropped(tab, served, eagerly):
     url, model, explorer = served("scenes_en")
     chosen, dropped = scene(0), scene(3)
     captions = model.caption([chosen, dropped])
@@ -407,7 +407,7 @@ def test_a_story_shows_what_each_hop_reads(tab, served):
 
 
 @pytest.mark.thorough("another kind of request; a story is tried too")
-def test_two_texts(tab, served):
+def test_two_texts(tab, served, eagerly):
     url, _, explorer = served("babi_context")
     request = {"text": "where is mary ?", "context": "mary went to the office ."}
     inspection = explorer.inspect(request, explorer.search(request).ids[0])
@@ -552,7 +552,7 @@ def test_late_answers_are_dropped(tab, served):
     expect(panel(tab, "Answer")).to_be_hidden()
 
 
-def test_html_in_a_text_stays_text(tab, served):
+def test_html_in_a_text_stays_text(tab, served, eagerly):
     url, *_ = served("demo_en_de")
     visit(tab, url, text=f"he saves {SCRIPT}")
     words = drawing(tab).locator(".token")
