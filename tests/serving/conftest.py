@@ -1,7 +1,10 @@
 import functools
 import socket
 import threading
+from contextlib import contextmanager
+from dataclasses import asdict
 
+import numpy as np
 import pytest
 
 from tests.conftest import SERVED_OPTIONS
@@ -63,8 +66,86 @@ def saved_model(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="session")
+def story_model():
+    """A tiny memory network with large random weights and the state of an optimizer."""
+    import keras
+
+    from kerasnmt.text import PlainWordTokenizer
+    from kerasnmt.zoo import memory_network
+    from tests.numerics import fill
+
+    words = ["mary", "john", "went", "home", "away", "where", "is", "home,away"]
+    model = memory_network(PlainWordTokenizer(words), embedding_dim=6, max_sentences=3)
+    fill(model, scale=0.7)
+    model.hop.linear.assign(0.0)
+    model.compile(keras.optimizers.Adam(0.01))
+    return model
+
+
+@pytest.fixture(scope="session")
+def story_folder(story_model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exports") / "qa"
+    assert story_model.export(str(folder / "1")) == str(folder / "1")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def story_session(story_folder):
+    from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
+
+    with SavedModelSession(story_folder / "1") as session:
+        yield session
+
+
+@contextmanager
+def only_default():
+    """Give exports only `serving_default`, because all signatures read and write text alike."""
+    from kerasnmt.serving import ExportModule
+
+    only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(ExportModule, "signatures", only)
+        yield
+
+
+def description_of(model, source_kind, target_kind, **options):
+    """Return the description of an export of a model that translates, without its examples."""
+    from kerasnmt.decoding import SearchOptions
+
+    return {
+        "inputs": ["text"],
+        "model": model,
+        **asdict(SearchOptions(**options)),
+        "replace_unknown": False,
+        "split_sentences": False,
+        "weights": "float32",
+        "source_kind": source_kind,
+        "target_kind": target_kind,
+    }
+
+
+def failed(report):
+    """Return the details of the failed rows of a check, by the names of the rows."""
+    return {row.name: row.detail for row in report.rows if not row.passed}
+
+
+def details(report):
+    return {row.name: row.detail for row in report.rows}
+
+
+def write_warmup(version, *records):
+    import tensorflow as tf
+
+    path = version / "assets.extra" / "tf_serving_warmup_requests"
+    with tf.io.TFRecordWriter(str(path)) as file:
+        for record in records:
+            file.write(record)
+    return path
+
+
 class ServedHere:
-    """`SessionProcess` without a child process, with the same answers in a third of the time."""
+    """`SessionProcess` without a child process, whose outputs `change` may change."""
 
     def __init__(self, directory, timeout):
         self.directory = directory
@@ -86,7 +167,11 @@ class ServedHere:
         return self.session.signatures
 
     def run(self, signature, inputs):
-        return self.session.run(signature, inputs)
+        return self.change(signature, inputs, self.session.run(signature, inputs))
+
+    @staticmethod
+    def change(signature, inputs, outputs):
+        return outputs
 
     def resident_memory(self):
         return 100_000_000
@@ -115,6 +200,25 @@ def expected(served_folder):
     from kerasnmt.serving import Translator, load_export
 
     return Translator(load_export(served_folder))
+
+
+def assert_all_signatures(translator, expected, texts):
+    """Assert that a translator gives what this export gives, for texts whose fourth is empty."""
+    for mine, other in (
+        (translator.best(texts), expected.best(texts)),
+        (translator.n_best(texts)[0], expected.n_best(texts)[0]),
+        (translator.n_best(texts)[3], [("", 0.0)]),
+    ):
+        assert [text for text, _ in mine] == [text for text, _ in other]
+        scores = [score for _, score in other]
+        assert [score for _, score in mine] == pytest.approx(scores, abs=1e-5)
+    for some in (texts, ["", "  "]):  # of the last the lists of weights are empty
+        found, wanted = translator.attention(some), expected.attention(some)
+        for one, other in zip(found, wanted, strict=True):
+            assert one.source_tokens == other.source_tokens
+            assert one.target_tokens == other.target_tokens
+            assert one.weights.dtype == np.float32
+            np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
 
 
 @pytest.fixture(scope="session")

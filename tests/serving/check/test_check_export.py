@@ -1,24 +1,21 @@
 import json
 import re
 import shutil
-import signal
 
 import numpy as np
 import pytest
 
+from kerasnmt.serving import load_export
 from kerasnmt.serving.check import check_export as check_module
 from kerasnmt.serving.check.check_export import check_export
 from kerasnmt.serving.check.check_report import CheckReport, CheckRow
-from kerasnmt.serving.check.session_process import SessionProcess
 from kerasnmt.serving.contract.translation_contract import (
-    ABSENT_SCORE,
-    EXAMPLE_TEXTS,
     TranslationContract,
 )
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.runtimes.saved_model import checks
 from kerasnmt.serving.runtimes.saved_model.warmup import WarmupRequest, encode_warmup_request
-from kerasnmt.serving.runtimes.version_folder import read_description
+from tests.serving.conftest import details, failed, write_warmup
 
 pytestmark = pytest.mark.long("writes and checks several exports")
 
@@ -27,114 +24,13 @@ contract = TranslationContract()
 ALL_ROWS = ["files", "ops", "load", "signatures", "requests"]
 ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
 ALL_ROWS += ["description", "expected"]
-DESCRIPTION = {"inputs": ["text"], "model": "reverser", "beam_size": 2}
 
 
-def reverser(fault=""):
-    """Write a toy translator, which reverses the words and aligns each with its source word.
-
-    `fault` names its fault. The second hypothesis is the original text. A text with fewer than two
-    words has only one hypothesis.
-    """
-    import tensorflow as tf
-    import tensorflow_text as tf_text
-
-    def readable(text):
-        """Replace bytes that are not UTF-8, unless they are the fault."""
-        return text if fault == "utf-8" else tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
-
-    class Reverser(tf.Module):
-        def __init__(self):
-            super().__init__()
-            self.tokenizer = tf_text.WhitespaceTokenizer()
-            entries = tf.lookup.KeyValueTensorInitializer(["dogs"], ["Hunde"])
-            self.table = tf.lookup.StaticHashTable(entries, "")
-
-        def search(self, text):
-            words = self.tokenizer.tokenize(readable(text))[:, :20]
-            found = self.table.lookup(words.flat_values)
-            words = words.with_flat_values(tf.where(found == "", words.flat_values, found))
-            lengths = tf.cast(words.row_lengths(), tf.int32)
-            _, score = tf.while_loop(
-                lambda step, _: step < tf.reduce_max(lengths),
-                lambda step, score: (step + 1, score - tf.cast(lengths > step, tf.float32)),
-                [0, -0.5 * tf.ones_like(lengths, tf.float32)],
-            )
-            return words, lengths, score
-
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
-        def translate(self, text):
-            words, _, score = self.search(text)
-            if fault == "python":
-                score = tf.ensure_shape(tf.py_function(np.copy, [score], tf.float32), [None])
-            if fault == "values":
-                score -= tf.cast(tf.size(text), tf.float32)
-            if fault == "signatures":
-                score = tf.reduce_sum(score)
-            translation = tf.strings.reduce_join(words[:, ::-1], axis=-1, separator=" ")
-            return {"translation": translation, "score": score}
-
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
-        def n_best(self, text):
-            words, lengths, score = self.search(text)
-            best, second = (
-                tf.strings.reduce_join(words[:, ::step], axis=-1, separator=" ") for step in (-1, 1)
-            )
-            exists = lengths > 1
-            second = tf.where(exists, second, "")
-            second_score = tf.where(exists, score - 1.0, ABSENT_SCORE)
-            translations = tf.stack([best, second], axis=1)
-            scores = tf.stack([score, second_score], axis=1)
-            if fault == "requests":  # beam first, which the declared shapes hide
-                hide = tf.compat.v1.placeholder_with_default
-                translations = hide(tf.transpose(translations), None)
-                scores = hide(tf.transpose(scores), None)
-            return {"translations": translations, "scores": scores}
-
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
-        def attention(self, text):
-            words, lengths, _ = self.search(text)
-            end = tf.fill([tf.size(text), 1], "</s>")
-            source = tf.concat([words, end], 1).to_tensor("")
-            target = tf.concat([words[:, ::-1], end], 1).to_tensor("")
-            places = tf.range(tf.reduce_max(lengths) + 1)
-            aligned = tf.where(
-                places < lengths[:, None], lengths[:, None] - 1 - places, lengths[:, None]
-            )
-            real = tf.cast(target != "", tf.float32)
-            weights = tf.one_hot(aligned, tf.size(places)) * real[:, :, None]
-            if fault == "values":
-                weights *= 1.01
-            if fault == "signatures":
-                weights = tf.cast(weights, tf.float64)
-            return {"source_tokens": source, "target_tokens": target, "weights": weights}
-
-    return Reverser()
-
-
-def export(folder, fault="", leave_out=()):
-    import tensorflow as tf
-
-    module = reverser(fault)
-    signatures = {"serving_default": module.translate, "n_best": module.n_best}
-    signatures["attention"] = module.attention
-    kept = {name: function for name, function in signatures.items() if name not in leave_out}
-    module.description = tf.function(
-        lambda: tf.constant(json.dumps(DESCRIPTION)), input_signature=[]
-    )
-    tf.saved_model.save(module, str(folder), signatures=kept)
-    file = folder / "assets.extra" / "kerasnmt.json"
-    file.parent.mkdir()
-    file.write_text(json.dumps(DESCRIPTION))
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("reverser")
-    export(folder / "9", fault="signatures")
-    export(folder / "10")
-    (folder / "notes").mkdir()
-    return folder
+@pytest.fixture
+def here(served_here, served_session):
+    """Check the served export in this process, or another one as if it gave the same answers."""
+    served_here.session = served_session
+    return served_here
 
 
 @pytest.fixture
@@ -144,48 +40,119 @@ def without_python(monkeypatch):
     monkeypatch.setattr(checks, "check_description", lambda *_: "")
 
 
-def failed(report):
-    return {row.name: row.detail for row in report.rows if not row.passed}
+@pytest.fixture
+def row(here, without_python, monkeypatch):
+    """Return the verdict and the detail of a row, without the slowest of the other rows."""
+    for name in ("batch_of_one", "odd_inputs"):
+        monkeypatch.setattr(check_module, f"_check_{name}", lambda *_: "")
+
+    def row(name, *arguments):
+        (row,) = (row for row in check_export(*arguments).rows if row.name == name)
+        return row.passed, row.detail
+
+    return row
 
 
-def test_newest_version_of_a_good_export_passes(good):
-    expected = [" ".join(reversed(text.replace("dogs", "Hunde").split())) for text in EXAMPLE_TEXTS]
-    report = check_export(good, EXAMPLE_TEXTS, expected)
+@pytest.fixture
+def copy(served_folder, tmp_path):
+    """A copy of the export without warm-up requests, and the path of its description."""
+    folder = shutil.copytree(served_folder / "3", tmp_path / "10")
+    (folder / "assets.extra" / "tf_serving_warmup_requests").unlink()
+    return folder, folder / "assets.extra" / "kerasnmt.json"
+
+
+@pytest.mark.usefixtures("here", "without_python")  # test_story_contract.py loads one in Python
+def test_a_good_export_passes(served_folder, expected, sentences):
+    report = check_export(served_folder, sentences, expected.translate(sentences))
     assert failed(report) == {}
     assert report.passed
     assert [row.name for row in report.rows] == ALL_ROWS
-    assert report.directory == good / "10"
-    details = {row.name: row.detail for row in report.rows}
-    assert details["signatures"] == "serving_default, n_best, attention"
-    assert details["requests"] == f"3 signatures answered {len(EXAMPLE_TEXTS)} texts"
-    assert details["n_best"] == "beam of 2, best first"
-    assert details["warmup"].startswith("no warm-up requests: ")
+    found = details(report)
+    assert found["signatures"] == "serving_default, n_best, attention"
+    assert found["requests"] == "3 signatures answered 7 texts"
+    assert found["n_best"] == "beam of 3, best first"
+    assert found["attention"] == "weights sum to at most 1 over the source, 0 on padding"
+    assert found["warmup"] == "27 requests answered, for serving_default, n_best, attention"
+    assert found["expected"] == "7 translations as expected"
     loaded = r"loaded without the Python package tensorflow, \d+ MB resident"
-    assert re.fullmatch(loaded, details["load"])
+    assert re.fullmatch(loaded, found["load"])
 
 
-@pytest.mark.usefixtures("served_here", "without_python")
-def test_translations_that_are_not_the_expected_ones_fail_their_row(good):
-    report = check_export(good / "10", ["a b", "naïve 🙂"], ["b a", "naïve 🙂"])
-    detail = "translation of text 1: '🙂 naïve', expected 'naïve 🙂'"
-    assert failed(report) == {"expected": detail}
+def test_the_newest_version_is_checked(row, copy):
+    folder, _ = copy
+    (folder.parent / "9").mkdir()
+    (folder.parent / "9" / "saved_model.pb").write_bytes(b"damaged")
+    (folder.parent / "notes").mkdir()
+    assert row("files", folder.parent) == (True, str(folder))
+    passed, detail = row("warmup", folder.parent)
+    assert passed and detail.startswith("no warm-up requests: ")
 
 
-@pytest.mark.thorough("writes one more export; test_kinds.py checks one without attention")
-@pytest.mark.usefixtures("served_here", "without_python")
-def test_attention_is_optional_and_n_best_is_not(tmp_path):
-    export(tmp_path / "1", leave_out=["attention"])
-    report = check_export(tmp_path)
+def test_answers_are_compared_with_the_expected_ones(row, copy, expected):
+    folder, path = copy
+    texts = ["dog", "two dogs run ."]
+    wrong = [*expected.translate(texts[:1]), "another"]
+    found = expected.translate(texts)[1]
+    detail = f"translation of text 1: {found!r}, expected 'another'"
+    assert row("expected", folder, texts, wrong) == (False, detail)
+    # Without texts, they are compared with those that were written with the export.
+    assert row("expected", folder) == (True, "5 translations as expected")
+    description = json.loads(path.read_text())
+    description["examples"] = {"text": texts, "translation": wrong}
+    path.write_text(json.dumps(description))
+    assert row("expected", folder) == (False, detail)
+    path.unlink()
+    assert row("expected", folder) == (
+        True,
+        "not compared with the model: the export contains no examples",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{bro",
+        b"[1]",
+        b'{"model": "x"}',
+        b'{"inputs": ["words"]}',
+        b'{"inputs": ["text"], "examples": null}',
+        b'{"inputs": ["text"], "examples": {"text": ["a"]}}',
+        b'{"inputs": ["text"], "examples": {"text": ["a"], "translation": []}}',
+        b'{"inputs": ["text"], "examples": {"text": ["a"], "translation": [1]}}',
+        b'{"inputs": ["text"], "examples": {"text": ["a"], "answer": ["a"]}}',
+        b"\xff",
+    ],
+)
+def test_broken_description(copy, text, row):
+    folder, path = copy
+    path.write_bytes(text)
+    passed, detail = row("expected", folder)
+    assert not passed
+    assert detail.startswith(f"{path}: expected the description of an export in JSON")
+    with pytest.raises(ValueError, match=r"kerasnmt\.json: expected the description"):
+        load_export(folder)
+
+
+@pytest.mark.usefixtures("without_python")
+def test_attention_is_optional_and_n_best_is_not(copy, here, served_session):
+    signatures = here.signatures = dict(served_session.signatures)
+    del signatures["attention"]
+    report = check_export(copy[0])
     assert report.passed
-    names = [name for name in ALL_ROWS if name != "attention"]
-    assert [row.name for row in report.rows] == names
-    (detail,) = (row.detail for row in report.rows if row.name == "expected")
-    assert detail.startswith("not compared with the model: ")
+    assert [row.name for row in report.rows] == [name for name in ALL_ROWS if name != "attention"]
+    del signatures["n_best"]
+    assert failed(check_export(copy[0])) == {"signatures": "no signature 'n_best'"}
 
 
-@pytest.mark.usefixtures("served_here")
-def test_wrong_signatures_fail_their_row(good, tmp_path):
-    report = check_export(good / "9")
+def test_wrong_signatures_fail_their_row(copy, here, served_session):
+    signatures = here.signatures = dict(served_session.signatures)
+    for name, output, info in (
+        ("serving_default", "score", TensorInfo("s:0", "float32", [])),
+        ("attention", "weights", TensorInfo("w:0", "float64", [-1, -1, -1])),
+    ):
+        inputs, outputs = signatures[name]
+        signatures[name] = Signature(inputs, {**outputs, output: info})
+    report = check_export(copy[0])
     assert failed(report) == {
         "signatures": (
             "serving_default output 'score': shape [], expected [batch] with any batch; "
@@ -193,116 +160,101 @@ def test_wrong_signatures_fail_their_row(good, tmp_path):
         )
     }
     assert report.rows[-1].name == "signatures"
-    export(tmp_path, leave_out=["n_best"])
-    assert failed(check_export(tmp_path)) == {"signatures": "no signature 'n_best'"}
 
 
-@pytest.mark.thorough("writes one more export; the tests of the contract find wrong shapes")
-@pytest.mark.usefixtures("served_here")
-def test_output_that_is_not_batch_first_fails_its_row(tmp_path):
-    export(tmp_path, fault="requests")
-    assert failed(check_export(tmp_path, ["a b", "c", "d"])) == {
-        "requests": "n_best: translations has shape (2, 3), expected [batch, beam]; "
-        "n_best: scores has shape (2, 3), expected [batch, beam]"
+def test_output_that_is_not_batch_first_fails_its_row(copy, here):
+    def beam_first(signature, inputs, outputs):
+        return {k: v.T if signature == "n_best" else v for k, v in outputs.items()}
+
+    here.change = staticmethod(beam_first)
+    assert failed(check_export(copy[0], ["a", "dog"])) == {
+        "requests": "n_best: translations has shape (3, 2), expected [batch, beam]; "
+        "n_best: scores has shape (3, 2), expected [batch, beam]"
     }
 
 
-@pytest.mark.thorough("writes one more export and starts a process")
-def test_python_function_has_no_kernel_in_a_server(tmp_path):
-    export(tmp_path, fault="python")
-    wrong = failed(check_export(tmp_path))
-    assert wrong.keys() == {"ops", "requests"}
-    assert wrong["ops"] == "EagerPyFunc: no CPU kernel"
-    assert "No OpKernel was registered" in wrong["requests"]
-    assert "\n" not in wrong["requests"]
+@pytest.mark.usefixtures("without_python")
+def test_wrong_values_fail_their_rows(copy, here):
+    """A score that depends on the batch size, and weights that sum to more than 1."""
 
+    def wrong_values(signature, inputs, outputs):
+        size = len(inputs["text"])
+        if signature == "serving_default":
+            return {**outputs, "score": np.full(size, -3.5 - size, np.float32)}
+        if signature == "n_best":
+            return {**outputs, "scores": np.tile(np.float32([-3.5, -4, -5]), (size, 1))}
+        return {**outputs, "weights": outputs["weights"] * np.float32(1.01)}
 
-@pytest.mark.usefixtures("served_here")
-def test_wrong_values_fail_their_rows(tmp_path):
-    # A score that depends on the batch size, and weights that sum to more than 1.
-    export(tmp_path, fault="values")
-    wrong = failed(check_export(tmp_path, ["Two dogs run", "a"]))
+    here.change = staticmethod(wrong_values)
+    wrong = failed(check_export(copy[0], ["two dogs run", "a"]))
     assert wrong == {
         "n_best": "best of n_best, score of text 0: -3.5, expected -5.5",
         "attention": "weights of a target token sum to 1.0100, expected more than 0 and at most 1",
         "batch_of_one": "score of text 0: -4.5, expected -5.5",
         "odd_inputs": wrong["odd_inputs"],
     }
-    assert wrong["odd_inputs"].startswith("no text, alone: score of text 0: -1.5, expected -11.5")
+    assert wrong["odd_inputs"].startswith("no text, alone: score of text 0: -4.5, expected -14.5")
 
 
-@pytest.mark.thorough("writes two more exports; wrong values fail this row too")
 @pytest.mark.usefixtures("without_python")
-def test_odd_inputs_that_are_not_answered_as_they_should_be_fail_their_row(
-    tmp_path, monkeypatch, served_here
-):
-    export(tmp_path / "1", fault="utf-8", leave_out=["attention"])
-    problem = "of text 5 is not UTF-8: b'\\xed\\xa0\\x80 \\xc3( Hunde \\xff\\xfe'"
+def test_odd_inputs_that_are_not_answered_as_they_should_be_fail_their_row(copy, here):
+    def not_utf8(signature, inputs, outputs):
+        if len(inputs["text"]) > 5:
+            for name in {"translation", "translations"} & outputs.keys():
+                outputs[name][5] = b"\xc3("
+        return outputs
+
+    here.change = staticmethod(not_utf8)
+    problem = "of text 5 is not UTF-8: b'\\xc3('"
     detail = f"serving_default: translation {problem}; n_best: translations {problem}"
-    assert failed(check_export(tmp_path / "1", ["a b"])) == {"odd_inputs": detail}
+    assert failed(check_export(copy[0], ["a b"])) == {"odd_inputs": detail}
 
-    run = served_here.run
-
-    def refuse(self, signature, inputs):
+    def refuse(signature, inputs, outputs):
         if inputs == {"text": (b"two\0dogs \0 run",)}:
             raise RuntimeError("no\nnull bytes")
-        return run(self, signature, inputs)
+        return outputs
 
-    monkeypatch.setattr(served_here, "run", refuse)
-    export(tmp_path / "2", leave_out=["attention"])
-    wrong = failed(check_export(tmp_path / "2", ["a b"]))
+    here.change = staticmethod(refuse)
+    wrong = failed(check_export(copy[0], ["a b"]))
     assert wrong == {"odd_inputs": "a null byte, alone: no null bytes"}
 
 
-def write_warmup(version, records):
-    import tensorflow as tf
-
-    path = version / "assets.extra" / "tf_serving_warmup_requests"
-    path.parent.mkdir(exist_ok=True)
-    with tf.io.TFRecordWriter(str(path)) as file:
-        for record in records:
-            file.write(record)
-    return path
-
-
-@pytest.mark.thorough("checks one more export six times")
 @pytest.mark.usefixtures("without_python")
-def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
-    export(tmp_path, leave_out=["attention"])
-    # The earlier rows belong to other tests.
-    monkeypatch.setattr(check_module, "_check_odd_inputs", lambda *_: "")
-    asked = []
-    run = served_here.run
+def test_an_op_without_a_kernel_fails_its_row(copy, here):
+    here.op_support = lambda self: {"Add": "", "EagerPyFunc": "no CPU kernel"}
+    assert failed(check_export(copy[0])) == {"ops": "EagerPyFunc: no CPU kernel"}
 
-    def note(self, signature, inputs):
+
+def test_warmup_requests_are_replayed(copy, row, here):
+    folder, asked = copy[0], []
+
+    def note(signature, inputs, outputs):
         asked.append((signature, inputs["text"]))
-        return run(self, signature, inputs)
+        return outputs
 
-    monkeypatch.setattr(served_here, "run", note)
+    here.change = staticmethod(note)
 
     def replay(*requests, more=(), damage=False):
         records = [
             encode_warmup_request(WarmupRequest(signature, {"text": texts}), "en")
             for signature, texts in requests
         ]
-        path = write_warmup(tmp_path, [*records, *more])
+        path = write_warmup(folder, *records, *more)
         if damage:
             path.write_bytes(path.read_bytes()[:-1])
-        asked.clear()
-        report = check_export(tmp_path, ["a b"])
-        (row,) = (row for row in report.rows if row.name == "warmup")
-        return row.passed, row.detail
+        return row("warmup", folder, ["a b"])
 
     requests = [("serving_default", [b"a", b"b c"]), ("n_best", [b"\xff"])]
     assert replay(*requests) == (True, "2 requests answered, for serving_default, n_best")
     assert asked[-2:] == requests
     assert replay(("best", [b"a"])) == (
         False,
-        "Expected one of the signatures ['n_best', 'serving_default']. Received: signature='best'",
+        "Expected one of the signatures ['attention', 'n_best', 'serving_default']. "
+        "Received: signature='best'",
     )
     passed, detail = replay(*requests, damage=True)
     assert not passed
-    assert detail.startswith(f"{tmp_path}/assets.extra/tf_serving_warmup_requests cannot be read: ")
+    assert detail.startswith(f"{folder}/assets.extra/tf_serving_warmup_requests cannot be read: ")
     passed, detail = replay(*requests, more=[b"something"])
     assert not passed
     assert detail.startswith("Expected a PredictionLog with a request whose inputs are strings")
@@ -312,50 +264,20 @@ def test_warmup_requests_are_replayed(tmp_path, monkeypatch, served_here):
     )
 
 
-@pytest.mark.thorough("loads the export once more; other rows fail in the same way")
-def test_other_outputs_in_python_fail_their_row(good, monkeypatch, served_here):
-    run = served_here.run
-
-    def untrue(self, signature, inputs):
-        outputs = run(self, signature, inputs)
-        return {k: v + np.float32(0.01) if k == "score" else v for k, v in outputs.items()}
-
-    monkeypatch.setattr(served_here, "run", untrue)
-    wrong = failed(check_export(good, ["a b"]))
-    assert wrong["python"] == ("serving_default score of text 0: -2.49, expected -2.5")
-
-
-@pytest.mark.usefixtures("served_here")
-def test_a_description_that_is_not_of_the_graph_fails_its_row(good, tmp_path, monkeypatch):
-    folder = shutil.copytree(good / "10", tmp_path / "1")
-    file = folder / "assets.extra" / "kerasnmt.json"
+def test_a_description_that_is_not_of_the_graph_fails_its_row(copy, here, monkeypatch):
+    folder, file = copy
     monkeypatch.setattr(checks, "check_python", lambda *_: "")
-    assert failed(check_export(folder)) == {}
-    file.write_text(json.dumps({**DESCRIPTION, "beam_size": 5, "kind": "words"}))
+    description = json.loads(file.read_text())
+    file.write_text(json.dumps({**description, "beam_size": 5, "kind": "words"}))
     assert failed(check_export(folder)) == {
-        "description": "beam_size is 5, but 2 in the graph; kind is 'words', but None in the graph"
+        "description": "beam_size is 5, but 3 in the graph; kind is 'words', but None in the graph"
     }
     file.unlink()
     assert failed(check_export(folder)) == {"description": f"{file} is missing; export again"}
 
 
-@pytest.mark.thorough("starts a process, as the test of one that hangs")
-def test_crash_of_the_process_is_a_failed_row(good, monkeypatch):
-    run = SessionProcess.run
-
-    def crash(self, signature, inputs):
-        self._process.send_signal(signal.SIGABRT)
-        self._process.wait()
-        return run(self, signature, inputs)
-
-    monkeypatch.setattr(SessionProcess, "run", crash)
-    wrong = failed(check_export(good))
-    assert wrong.keys() == {"requests"}
-    assert "crashed with SIGABRT" in wrong["requests"]
-
-
-def test_hang_of_the_process_is_a_failed_row(good):
-    wrong = failed(check_export(good, timeout=0.01))
+def test_hang_of_the_process_is_a_failed_row(served_folder):
+    wrong = failed(check_export(served_folder, timeout=0.01))
     assert "gave no answer within 0.01 s" in wrong["ops"]
     assert wrong.keys() == {"ops", "load"}
 
@@ -388,34 +310,21 @@ def test_report_is_written_as_a_table():
     assert str(report) == "ok    load  loaded\nall 1 passed"
 
 
-def signature(dtype="string", shape=(-1,), name="text"):
-    scores = {"score": TensorInfo("s:0", "float32", None)}
-    outputs = {"translation": TensorInfo("t:0", "string", [-1]), **scores}
-    return Signature({name: TensorInfo("x:0", dtype, list(shape))}, outputs)
-
-
 @pytest.mark.parametrize(
-    ("changed", "problem"),
+    ("inputs", "problem"),
     [
-        ({"dtype": "int32"}, "input 'text': dtype int32, expected string"),
-        ({"shape": (8,)}, "input 'text': shape [8], expected [batch] with any batch"),
-        ({"name": "texts"}, "input: names ['texts'], expected ['text']"),
+        ({"text": TensorInfo("x:0", "int32", [-1])}, " 'text': dtype int32, expected string"),
+        (
+            {"text": TensorInfo("x:0", "string", [8])},
+            " 'text': shape [8], expected [batch] with any batch",
+        ),
+        ({"texts": TensorInfo("x:0", "string", [-1])}, ": names ['texts'], expected ['text']"),
     ],
 )
-def test_signature_problems(changed, problem):
-    expected = [f"serving_default {problem}", "no signature 'n_best'"]
-    assert contract.signature_problems({"serving_default": signature(**changed)}) == expected
-
-
-def attention_signature(**more):
-    text = {"text": TensorInfo("x:0", "string", [-1])}
-    tokens = {
-        f"{side}_tokens": TensorInfo(f"{side}:0", "string", [-1, -1])
-        for side in ("source", "target")
-    }
-    weights = TensorInfo("w:0", "float32", [-1, -1, -1])
-    more = {name: TensorInfo(f"{name}:0", dtype, shape) for name, (dtype, shape) in more.items()}
-    return Signature(text, {**tokens, "weights": weights, **more})
+def test_signature_problems(served_session, inputs, problem):
+    signatures = dict(served_session.signatures)
+    signatures["serving_default"] = signatures["serving_default"]._replace(inputs=inputs)
+    assert contract.signature_problems(signatures) == [f"serving_default input{problem}"]
 
 
 @pytest.mark.parametrize(
@@ -449,10 +358,12 @@ def attention_signature(**more):
         ),
     ],
 )
-def test_the_one_optional_output(more, problems):
-    found = contract.signature_problems({"attention": attention_signature(**more)})
-    required = ["no signature 'serving_default'", "no signature 'n_best'"]
-    assert found == required + [f"attention output{problem}" for problem in problems]
+def test_the_one_optional_output(served_session, more, problems):
+    inputs, outputs = served_session.signatures["attention"]
+    more = {name: TensorInfo(f"{name}:0", dtype, shape) for name, (dtype, shape) in more.items()}
+    signatures = {**served_session.signatures, "attention": Signature(inputs, {**outputs, **more})}
+    found = contract.signature_problems(signatures)
+    assert found == [f"attention output{problem}" for problem in problems]
 
 
 def n_best():
@@ -538,7 +449,8 @@ def test_generate_probability_problems(place, value, problem):
     outputs = attention()
     probability = np.array([[1.0009, 0, 0.4], [-0.0009, 0, 0]], np.float32)
     outputs["generate_probability"] = probability
-    assert contract.attention_problems(outputs) == []
+    detail = "weights sum to at most 1 over the source, generate_probability is from 0 to 1, 0 on "
+    assert contract.further_checks()["attention"](DEFAULT, outputs) == ([], f"{detail}padding")
     assert contract.shape_problems("attention", outputs, 2) == []
     probability[place] = value
     assert contract.attention_problems(outputs) == [problem]
@@ -551,30 +463,6 @@ def test_generate_probability_of_another_shape(rows, columns):
         f"attention: generate_probability has shape ({rows}, {columns}), "
         "expected [batch, target_length]"
     ]
-
-
-@pytest.mark.thorough("checks two more exports; test_export.py translates with one")
-@pytest.mark.parametrize(
-    ("name", "seed", "copied", "detail"),
-    [
-        ("pointer_generator_gru", 178, "naïve . two", ", generate_probability is from 0 to 1"),
-        ("pointer_network_lstm", 59, "🙂 🙂", ""),
-    ],
-)
-def test_exports_of_models_that_copy(make_pointer_model, tmp_path, name, seed, copied, detail):
-    model = make_pointer_model(name, seed)
-    options = {"beam_size": 3, "max_length": 12}
-    model.export(str(tmp_path / "1"), **options)
-    # Words outside the vocabulary, in the example texts and in others.
-    texts = ["naïve dogs , très naïve", *EXAMPLE_TEXTS]
-    expected = model.translate(texts, **options)
-    assert expected[-1] == copied
-    report = check_export(tmp_path, texts, expected)
-    assert failed(report) == {}
-    assert [row.name for row in report.rows] == ALL_ROWS
-    details = {row.name: row.detail for row in report.rows}
-    assert details["attention"] == f"weights sum to at most 1 over the source{detail}, 0 on padding"
-    assert read_description(tmp_path / "1")["examples"]["translation"] == expected[1:]
 
 
 def test_encoding_problems():

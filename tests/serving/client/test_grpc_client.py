@@ -13,6 +13,7 @@ from tensorflow_serving.apis import (
 )
 
 from kerasnmt.serving import GrpcClient, TransientError, Translator
+from tests.serving.conftest import assert_all_signatures
 
 TEXTS = ["two dogs run .", "a man reads .", "dog", "", "a dog runs . a man runs .", "   ", "é 🙂"]
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
@@ -86,27 +87,12 @@ def client(url):
         yield client
 
 
-@pytest.mark.usefixtures("eagerly")
-def test_every_signature(client, service, word_module, expected):
+def test_every_signature(client, service, expected):
     assert client.description == {"beam_size": 3}
     translator = Translator(client)
-    translations = Translator(word_module).translate(TEXTS)
-    assert translator.translate(TEXTS, batch_size=2) == translations
+    assert translator.translate(TEXTS, batch_size=2) == expected.translate(TEXTS)
     assert not service.requests[-1].model_spec.HasField("version")
-    for mine, other in (
-        (translator.best(TEXTS), expected.best(TEXTS)),
-        (translator.n_best(TEXTS)[0], expected.n_best(TEXTS)[0]),
-        (translator.n_best(TEXTS)[3], [("", 0.0)]),
-    ):
-        assert [text for text, _ in mine] == [text for text, _ in other]
-        scores = [score for _, score in other]
-        assert [score for _, score in mine] == pytest.approx(scores, abs=1e-5)
-    for texts in (TEXTS, ["", "  "]):
-        found, wanted = translator.attention(texts), expected.attention(texts)
-        for one, other in zip(found, wanted, strict=True):
-            assert one.source_tokens == other.source_tokens
-            assert one.target_tokens == other.target_tokens
-            np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+    assert_all_signatures(translator, expected, TEXTS)
 
 
 def test_a_version(url, service, expected):

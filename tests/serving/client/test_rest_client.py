@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response
 
 from kerasnmt.serving import RestApp, RestClient, TransientError, Translator
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from tests.serving.conftest import assert_all_signatures
 
 TEXTS = ["two dogs run .", "a man reads .", "dog", "", "a dog runs . a man runs .", "   ", "é 🙂"]
 
@@ -67,10 +68,9 @@ def connect(start):
         client.close()
 
 
-@pytest.mark.usefixtures("eagerly")
-def test_served_is_what_the_model_translates(connect, rest_app, word_model):
+def test_served_is_what_the_export_translates(connect, rest_app, expected):
     translator = Translator(connect(rest_app))
-    translations = word_model.translate(TEXTS, beam_size=3, max_length=12)
+    translations = expected.translate(TEXTS)
     assert len(set(translations)) > 3
     for batch_size in (1, 2, 64):
         assert translator.translate(TEXTS, batch_size=batch_size) == translations
@@ -80,22 +80,7 @@ def test_served_is_what_the_model_translates(connect, rest_app, word_model):
 def test_every_signature(connect, rest_app, expected):
     client = connect(rest_app, version=3)
     assert client.description == {"beam_size": 3}
-    translator = Translator(client)
-    for mine, other in (
-        (translator.best(TEXTS), expected.best(TEXTS)),
-        (translator.n_best(TEXTS)[0], expected.n_best(TEXTS)[0]),
-        (translator.n_best(TEXTS)[3], [("", 0.0)]),
-    ):
-        assert [text for text, _ in mine] == [text for text, _ in other]
-        scores = [score for _, score in other]
-        assert [score for _, score in mine] == pytest.approx(scores, abs=1e-5)
-    for texts in (TEXTS, ["", "  "]):  # of the last the lists of weights are empty
-        found, wanted = translator.attention(texts), expected.attention(texts)
-        for one, other in zip(found, wanted, strict=True):
-            assert one.source_tokens == other.source_tokens
-            assert one.target_tokens == other.target_tokens
-            assert one.weights.dtype == np.float32
-            np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+    assert_all_signatures(Translator(client), expected, TEXTS)
 
 
 def test_long_texts_are_cut_in_silence(connect, rest_app, recwarn):
@@ -208,12 +193,6 @@ def test_no_such_model(start, rest_app, model, version, what, said):
     assert said is None or message.endswith(f"Servable not found for request: {said}")
 
 
-def test_too_many_texts(connect, rest_app):
-    translator = Translator(connect(rest_app))
-    with pytest.raises(ValueError, match="400 BAD REQUEST: Expected at most 100 rows in a request"):
-        translator.translate(["dog"] * 101, batch_size=101)
-
-
 def test_a_long_refusal_is_shortened(connect, rest_app):
     app = Faulty(rest_app)
     client = connect(app)
@@ -224,6 +203,7 @@ def test_a_long_refusal_is_shortened(connect, rest_app):
 
 
 GOOD = {"translation": ["a", "b"], "score": [-1.5, -2]}
+TOKENS = {"source_tokens": [["a"], ["b"]], "target_tokens": [["c"], ["d"]]}
 
 
 @pytest.mark.parametrize(
@@ -250,20 +230,10 @@ GOOD = {"translation": ["a", "b"], "score": [-1.5, -2]}
         ("serving_default", {"outputs": GOOD | {"translation": ["\ud800", ""]}}, "an answer that"),
         ("n_best", {"outputs": {"translations": [["a"], []], "scores": [[1], []]}}, "an answer"),
         ("n_best", {"outputs": {"translations": [["a"]], "scores": [[1]]}}, "has shape (1, 1)"),
+        ("attention", {"outputs": TOKENS}, "no output 'weights'"),
         (
             "attention",
-            {"outputs": {"source_tokens": [["a"], ["b"]], "target_tokens": [["c"], ["d"]]}},
-            "no output 'weights'",
-        ),
-        (
-            "attention",
-            {
-                "outputs": {
-                    "source_tokens": [["a"], ["b"]],
-                    "target_tokens": [["c"], ["d"]],
-                    "weights": [[[1, 0]], [[1, 0]]],
-                }
-            },
+            {"outputs": {**TOKENS, "weights": [[[1, 0]], [[1, 0]]]}},
             "weights has shape (2, 1, 2)",
         ),
     ],

@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.serving import ExportModule, RestApp, Translator, check_export, load_export
+from kerasnmt.serving import ExportModule, Translator, check_export, load_export
 from kerasnmt.serving.contract.caption_contract import encode_png
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.tasks.decoded_images import decoded_images
 from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import show_attend_tell_lstm
+from tests.numerics import fill
+from tests.serving.conftest import details
+
+pytestmark = pytest.mark.usefixtures("eagerly")
 
 IMAGES = np.random.default_rng(2).integers(0, 256, (3, 8, 8, 3), "uint8")
 PNG, *_ = FILES = [tf.io.encode_png(image).numpy() for image in IMAGES]
@@ -83,9 +87,7 @@ def model():
     model = show_attend_tell_lstm(
         WordTokenizer(list("abcdefghi")), image_size=8, filters=(3, 4), embedding_dim=6, units=5
     )
-    rng = np.random.default_rng(0)
-    model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
-    return model
+    return fill(model, scale=0.7)
 
 
 @pytest.fixture(scope="module")
@@ -142,27 +144,16 @@ def test_signatures_and_description(exported, session):
     assert [caption.decode() for caption in found["caption"]] == examples["caption"]
 
 
-@pytest.mark.thorough("another form of the request")
-def test_rows_of_a_rest_request(model, session):
-    from werkzeug.test import Client
-
-    rows = [{"image": {"b64": base64.b64encode(file).decode()}} for file in [*FILES, b"none"]]
-    client = Client(RestApp(session, "captions", 1))
-    answer = client.post("/v1/models/captions:predict", json={"instances": rows}).json
-    captions = [row["caption"] for row in answer["predictions"]]
-    assert captions == [*model.caption(IMAGES, **OPTIONS), ""]
-
-
 @pytest.mark.thorough("checks another kind; test_check_export.py tests the check")
 def test_check_passes(exported):
     report = check_export(exported)
     assert report.passed, str(report)
-    details = {row.name: row.detail for row in report.rows}
-    assert details["signatures"] == "serving_default, attention"
-    assert details["attention"].startswith("weights sum to at most 1 over the regions")
-    assert details["odd_inputs"].startswith("14 odd images, from no bytes to a GIF: answered")
-    assert details["expected"] == "6 captions as expected"
-    assert details["warmup"] == "12 requests answered, for serving_default, attention"
+    found = details(report)
+    assert found["signatures"] == "serving_default, attention"
+    assert found["attention"].startswith("weights sum to at most 1 over the regions")
+    assert found["odd_inputs"].startswith("14 odd images, from no bytes to a GIF: answered")
+    assert found["expected"] == "6 captions as expected"
+    assert found["warmup"] == "12 requests answered, for serving_default, attention"
 
 
 def test_it_is_loaded_and_asked(exported, model):

@@ -3,8 +3,7 @@ import json
 import os
 import shutil
 import sys
-import threading
-from dataclasses import asdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.data import builtin_corpus
-from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import (
     ExportModule,
     Translator,
@@ -21,6 +19,7 @@ from kerasnmt.serving import (
     load_ctranslate2,
 )
 from kerasnmt.serving.runtimes.session import ServedModelSession
+from tests.serving.conftest import description_of, failed
 
 FILES = ["config.json", "kerasnmt.json", "model.bin", "shared_vocabulary.json", "tokenizers.json"]
 OPTIONS = {"beam_size": 5, "length_penalty": 0.6, "max_length": 80}
@@ -30,8 +29,8 @@ SEARCHES = {
     "wu": OPTIONS,
     "no penalty": {**OPTIONS, "length_penalty": 0.0},
 }
-thorough = pytest.mark.thorough("translates a hundred sentences with one search more")
-TEXTS = [pair.source for pair in builtin_corpus(100, "test")]
+thorough = pytest.mark.thorough("translates fifty sentences with one search more")
+TEXTS = [pair.source for pair in builtin_corpus(50, "test")]
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +45,12 @@ def exact(model):
 
 
 @pytest.fixture(scope="module")
+def best(folder):
+    """The translations and scores of the folder."""
+    return Translator(load_ctranslate2(folder)).best(TEXTS)
+
+
+@pytest.fixture(scope="module")
 def folder(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ctranslate2") / "parent" / "en_fr"
     assert export_ctranslate2(model, folder, **OPTIONS) == str(folder)
@@ -55,38 +60,39 @@ def folder(model, tmp_path_factory):
 @pytest.mark.parametrize(
     "name",
     [
-        "greedy",
-        *(pytest.param(name, marks=thorough) for name in ("length", "wu", "no penalty")),
+        "wu",
+        *(pytest.param(name, marks=thorough) for name in ("greedy", "length", "no penalty")),
     ],
 )
-def test_it_translates_as_the_model(model, exact, name, tmp_path):
-    options = SEARCHES[name]
-    found = Translator(load_ctranslate2(export_ctranslate2(model, tmp_path / "e", **options)))
+def test_it_translates_as_the_model(model, exact, best, name, tmp_path):
     if name != "wu":
+        options = SEARCHES[name]
+        folder = export_ctranslate2(model, tmp_path / "e", **options)
+        best = Translator(load_ctranslate2(folder)).best(TEXTS)
         exact = Translator(ExportModule(model, **options))
     expected = exact.best(TEXTS)
     differing = 0
-    for one, other in zip(found.best(TEXTS), expected, strict=True):
+    for one, other in zip(best, expected, strict=True):
         # Without padding and start in the softmax, scores are slightly larger.
         assert -1e-4 < one[1] - other[1] < 0.01 or one[0] != other[0]
         if one[0] != other[0]:  # a tie, or a better translation
             assert one[1] > other[1] - 1e-4
             differing += 1
-    assert differing <= 3
-    assert len({text for text, _ in expected}) > 90
+    assert differing <= 2
+    assert len({text for text, _ in expected}) > 45
 
 
-def test_int8(model, folder, tmp_path):
+def test_int8(model, folder, best, tmp_path):
     small = Path(export_ctranslate2(model, tmp_path / "int8", weights="int8", **OPTIONS))
     sizes = [(path / "model.bin").stat().st_size for path in (small, folder)]
     assert sizes[0] < 0.3 * sizes[1]
     translator = Translator(load_ctranslate2(small))
     assert translator.description["weights"] == "int8"
-    exact = Translator(load_ctranslate2(folder)).translate(TEXTS)
-    pairs = zip(translator.translate(TEXTS), exact, strict=True)
-    assert 80 <= sum(one == other for one, other in pairs) < 100
+    pairs = zip(translator.translate(TEXTS), best, strict=True)
+    assert 40 <= sum(one == other for one, (other, _) in pairs) < 50
 
 
+@pytest.mark.thorough("test_transformer_spec.py compares the weights of a tiny model")
 def test_attention(model, folder):
     """The weights of a batch equal the model's, for the first token too."""
     found = load_ctranslate2(folder).signatures["attention"](text=[*TEXTS[:6], ""])
@@ -124,19 +130,11 @@ def test_odd_texts(folder, exact):
         translator.translate(["dog", "dog " * 100])
 
 
-def test_threads(folder):
+def test_threads(folder, best):
     translator = Translator(load_ctranslate2(folder))
-    expected, found = translator.translate(TEXTS[:20]), [None] * 4
-
-    def ask(place):
-        found[place] = translator.translate(TEXTS[:20])
-
-    threads = [threading.Thread(target=ask, args=(place,)) for place in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 4
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(translator.translate, [TEXTS[:8]] * 4)]
+    assert found == [[text for text, _ in best[:8]]] * 4
 
 
 def test_the_folder(folder, exact):
@@ -145,16 +143,9 @@ def test_the_folder(folder, exact):
     assert folder.stat().st_mode & 0o777 == 0o755
     description = json.loads((folder / "kerasnmt.json").read_text())
     examples, files = description.pop("examples"), description.pop("files")
-    assert description == {
-        "inputs": ["text"],
-        "model": "transformer_tiny",
-        **asdict(SearchOptions(**OPTIONS)),
-        "replace_unknown": False,
-        "split_sentences": False,
-        "weights": "float32",
-        "source_kind": "sentencepiece",
-        "target_kind": "sentencepiece",
-    }
+    assert description == description_of(
+        "transformer_tiny", "sentencepiece", "sentencepiece", **OPTIONS
+    )
     assert examples["translation"] == exact.translate(examples["text"])
     assert files == {
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
@@ -178,6 +169,7 @@ def test_session(folder):
     assert found["translation"].tolist() == [b"Je vous vois.", b""]
 
 
+@pytest.mark.usefixtures("served_here")
 def test_check(folder, tmp_path):
     report = check_export(folder)
     assert report.passed, str(report)
@@ -189,14 +181,17 @@ def test_check(folder, tmp_path):
     other = shutil.copytree(folder, tmp_path / "other")
     description = (other / "kerasnmt.json").read_text()
     (other / "kerasnmt.json").write_text(description.replace("chiens", "chats"))
-    rows = {row.name: row for row in check_export(other).rows}
-    assert [name for name, row in rows.items() if not row.passed] == ["expected"]
-    (other / "model.bin").write_bytes(b"weights")
-    row = check_export(other).rows[-1]
-    assert (row.name, row.passed) == ("load", False) and "model.bin is damaged" in row.detail
+    assert failed(check_export(other)).keys() == {"expected"}
     (other / "kerasnmt.json").unlink()
     (row,) = check_export(other).rows
     assert (row.name, row.passed) == ("files", False) and "without kerasnmt" in row.detail
+
+
+def test_check_of_damaged_weights(folder, tmp_path):
+    other = shutil.copytree(folder, tmp_path / "other")
+    (other / "model.bin").write_bytes(b"weights")
+    row = check_export(other).rows[-1]
+    assert (row.name, row.passed) == ("load", False) and "model.bin is damaged" in row.detail
 
 
 @pytest.mark.parametrize("name", FILES)

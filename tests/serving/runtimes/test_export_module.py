@@ -1,23 +1,26 @@
-from dataclasses import asdict
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import ExportModule
 from kerasnmt.tasks import TranslationTask
+from tests.conftest import SENTENCES
+from tests.conftest import SERVED_OPTIONS as OPTIONS
+from tests.serving.conftest import description_of
 
 # Exports run the traced functions; see `test_saved_model.py`.
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
 
-
-@pytest.fixture
-def module(word_module):
-    return word_module
+@pytest.fixture(scope="module")
+def answers(word_module):
+    """The outputs of each signature for the sentences."""
+    tf.config.run_functions_eagerly(True)
+    found = {name: run(word_module, name, SENTENCES) for name in word_module.signatures}
+    tf.config.run_functions_eagerly(False)
+    return found
 
 
 def run(module, signature, texts):
@@ -25,10 +28,9 @@ def run(module, signature, texts):
     return {name: value.numpy() for name, value in outputs.items()}
 
 
-def test_signatures_agree_with_the_search_of_the_model(module, word_model, sentences):
+def test_signatures_agree_with_the_search_of_the_model(answers, word_model, sentences):
     words = word_model.source_tokenizer
-    best = run(module, "serving_default", sentences)
-    ranking = run(module, "n_best", sentences)
+    best, ranking = answers["serving_default"], answers["n_best"]
     assert best["translation"].shape == best["score"].shape == (7,)
     assert ranking["translations"].shape == ranking["scores"].shape == (7, 3)
     # Each sentence alone, with the model and its tokenizers.
@@ -45,26 +47,26 @@ def test_signatures_agree_with_the_search_of_the_model(module, word_model, sente
     assert len({*best["translation"].tolist()}) > 3  # not one answer for all
 
 
-def test_empty_texts(module, sentences):
+def test_empty_texts(word_module, answers):
     empty = [3, 5]
-    best = run(module, "serving_default", sentences)
+    best, ranking, attention = (
+        answers[name] for name in ("serving_default", "n_best", "attention")
+    )
     assert best["translation"][empty].tolist() == [b"", b""]
     assert best["score"][empty].tolist() == [0.0, 0.0]
-    ranking = run(module, "n_best", sentences)
     assert ranking["translations"][empty].tolist() == [[b"", b"", b""]] * 2
     np.testing.assert_array_equal(ranking["scores"][empty], np.float32([[0, -1e9, -1e9]] * 2))
-    attention = run(module, "attention", sentences)
+    attention = answers["attention"]
     assert not attention["weights"][empty].any()
     assert (attention["target_tokens"][empty] == b"").all()
-    alone = run(module, "attention", [""])
+    alone = run(word_module, "attention", [""])
     assert alone["target_tokens"].shape == (1, 0)
     assert alone["weights"].shape[:2] == (1, 0)
 
 
-def test_attention(module, sentences):
-    found = run(module, "attention", sentences)
+def test_attention(answers):
     source, target, weights = (
-        found[name] for name in ("source_tokens", "target_tokens", "weights")
+        answers["attention"][name] for name in ("source_tokens", "target_tokens", "weights")
     )
     assert weights.shape == (7, target.shape[1], source.shape[1])
     assert source[0].tolist() == [b"two", b"dogs", b"run", b".", b"</s>", *[b""] * 4]
@@ -72,44 +74,38 @@ def test_attention(module, sentences):
     real = target != b""
     np.testing.assert_allclose(weights.sum(-1), real, atol=1e-5)
     assert np.all(weights[np.broadcast_to((source == b"")[:, None], weights.shape)] == 0)
-    best = run(module, "serving_default", sentences)["translation"]
+    best = answers["serving_default"]["translation"]
     for row in (0, 1, 2, 4, 6):
         written = b"".join(t for t in target[row] if t not in (b"", b"</s>"))
         assert written.replace("▁".encode(), b" ").replace(b"<unk>", "⁇".encode()) == best[row]
 
 
-def test_neighbours_change_nothing(module, sentences):
-    together = run(module, "serving_default", sentences)
-    for row, sentence in enumerate(sentences):
-        alone = run(module, "serving_default", [sentence])
-        assert alone["translation"][0] == together["translation"][row]
-        np.testing.assert_allclose(alone["score"][0], together["score"][row], atol=1e-4)
+def test_no_text_at_all(word_module):
+    assert run(word_module, "serving_default", [])["translation"].shape == (0,)
+    assert run(word_module, "n_best", [])["scores"].shape == (0, 3)
+    assert run(word_module, "attention", [])["weights"].shape[0] == 0
 
 
-def test_no_text_at_all(module):
-    assert run(module, "serving_default", [])["translation"].shape == (0,)
-    assert run(module, "n_best", [])["scores"].shape == (0, 3)
-    assert run(module, "attention", [])["weights"].shape[0] == 0
-
-
-def test_any_bytes(module):
+def test_any_bytes(word_module):
     texts = [b"\xff\xfe", b"two \xc3 dogs", b"\x00", "naïve 🙂".encode(), b"dog"]
-    found = run(module, "serving_default", texts)
+    found = run(word_module, "serving_default", texts)
     assert np.isfinite(found["score"]).all()
     for translation in found["translation"]:
         translation.decode("utf-8")  # valid, whatever came in
-    assert found["translation"][4] == run(module, "serving_default", [b"dog"])["translation"][0]
+    assert (
+        found["translation"][4] == run(word_module, "serving_default", [b"dog"])["translation"][0]
+    )
 
 
-def test_long_texts_are_cut(module):
+def test_long_texts_are_cut(word_module):
     # Eleven words and the end token are twelve tokens.
     long = ["dog " * 11, "dog " * 11 + "man reads", "dog " * 10]
-    assert module.source_lengths(tf.constant(long)).numpy().tolist() == [12, 14, 11]
-    found = run(module, "serving_default", long)
+    assert word_module.source_lengths(tf.constant(long)).numpy().tolist() == [12, 14, 11]
+    found = run(word_module, "serving_default", long)
     assert found["translation"][0] == found["translation"][1]
     # Equal except for rounding, because rows of a batch can be summed in another order.
     assert found["score"][0] == pytest.approx(found["score"][1], abs=1e-5)
-    tokens = run(module, "attention", long)["source_tokens"]
+    tokens = run(word_module, "attention", long)["source_tokens"]
     assert tokens[1].tolist() == [b"dog"] * 11 + [b"</s>"]
     assert tokens[2].tolist() == [b"dog"] * 10 + [b"</s>", b""]
 
@@ -136,43 +132,10 @@ def test_fewer_hypotheses_than_places(word_model):
     assert (ranking["translations"][0][~absent] == b"").sum() == 1
 
 
-@pytest.mark.thorough("test_stored_weights.py shows by hand where values change")
-def test_weights_follow_the_model(make_translator_model, sentences):
-    model = make_translator_model()
-    module = ExportModule(model, **OPTIONS)
-    before = run(module, "serving_default", sentences)["score"]
-    model.set_weights([weight * 0.5 for weight in model.get_weights()])
-    after = run(module, "serving_default", sentences)["score"]
-    assert np.abs(after - before)[[0, 1, 2]].min() > 1e-3
-
-
-def test_description(module):
-    assert module.description == {
-        "inputs": ["text"],
-        "model": "bahdanau_gru",
-        **asdict(SearchOptions(**OPTIONS)),
-        "replace_unknown": False,
-        "split_sentences": False,
-        "weights": "float32",
-        "source_kind": "words",
-        "target_kind": "characters",
-    }
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"beam_size": 0}, {"length_penalty": -0.1}, {"max_length": 1}], ids=str
-)
-def test_options_out_of_range(word_model, wrong):
-    ((name, value),) = wrong.items()
-    with pytest.raises(ValueError, match=f"Expected {name} .*{name}={value}"):
-        ExportModule(word_model, **wrong)
-
-
-def test_model_without_tokenizers():
-    from kerasnmt.zoo import bahdanau_gru
-
-    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
-        ExportModule(bahdanau_gru(9, embedding_dim=4, units=3))
+def test_description(word_module):
+    assert word_module.description == description_of(
+        "bahdanau_gru", "words", "characters", **OPTIONS
+    )
 
 
 def test_a_ranking_has_no_text_twice(word_model):
@@ -220,11 +183,11 @@ def test_a_ranking_has_no_text_twice(word_model):
         assert np.all(ranking["scores"][row, len(best) :] == np.float32(-1e9))
 
 
-def test_forced_prefix(module, word_model, sentences):
+def test_forced_prefix(answers, word_model, sentences):
     prefixes = ["", "ab", "c", "e", "d d", "", "a"]
     forced_prefix = TranslationTask(word_model, **OPTIONS).signatures["forced_prefix"]
     found = forced_prefix(tf.constant(prefixes), tf.constant(sentences))
-    free = run(module, "serving_default", sentences)
+    free = answers["serving_default"]
     for row, prefix in enumerate(prefixes):
         translation = found["translation"][row].numpy()
         if row in (3, 5):  # of nothing nothing becomes

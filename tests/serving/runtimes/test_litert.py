@@ -1,10 +1,8 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 
 import keras
@@ -12,7 +10,6 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
-from kerasnmt.decoding import SearchOptions
 from kerasnmt.models import in_float32
 from kerasnmt.serving import (
     ExportModule,
@@ -24,41 +21,36 @@ from kerasnmt.serving import (
 from kerasnmt.serving.runtimes.litert import export as litert
 from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.text import WordTokenizer
+from tests.numerics import dtype_policy, fill
+from tests.serving.conftest import description_of
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
+OTHERS = ("bahdanau_gru", "history_attention_gru", "luong_general_lstm", "transformer_tiny")
 thorough = pytest.mark.thorough("converts one model more, or another search")
 
 
 @pytest.fixture(scope="module")
 def models(word_model, make_pointer_model):
     """Tiny models, by kind."""
-    luong = zoo.luong_general_lstm(
-        word_model.source_tokenizer, embedding_dim=6, units=6, dropout=0.0
-    )
+    words = word_model.source_tokenizer
+    small = {"embedding_dim": 6, "units": 6, "dropout": 0.0}
     transformer = zoo.transformer_tiny(
-        word_model.source_tokenizer,
+        words,
         **{"units": 8, "num_heads": 2, "hidden_units": 8, "encoder_layers": 1, "decoder_layers": 2},
         dropout=0.0,
         attention_dropout=0.0,
         tie_embeddings=False,
     )
-    history = zoo.history_attention_gru(
-        word_model.source_tokenizer, embedding_dim=6, units=6, dropout=0.0
-    )
-    rng = np.random.default_rng(4)
-    luong.set_weights([1.3 * rng.normal(size=w.shape) for w in luong.get_weights()])
-    rng = np.random.default_rng(5)
-    history.set_weights([1.3 * rng.normal(size=w.shape) for w in history.get_weights()])
     rng = np.random.default_rng(8)
     for weight in transformer.weights:
         if len(weight.shape) == 2:  # random norms would make all words alike
             weight.assign(1.3 * rng.normal(size=weight.shape))
     return {
         "bahdanau_gru": word_model,
-        "history_attention_gru": history,
-        "luong_general_lstm": luong,
+        "history_attention_gru": fill(zoo.history_attention_gru(words, **small), 5, 1.3),
+        "luong_general_lstm": fill(zoo.luong_general_lstm(words, **small), 4, 1.3),
         "transformer_tiny": transformer,
         "pointer_generator_gru": make_pointer_model(seed=56),
     }
@@ -71,15 +63,12 @@ def lite(word_model, tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=thorough), 3])
+@pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=thorough)])
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("bahdanau_gru", marks=thorough),
-        pytest.param("history_attention_gru", marks=thorough),
-        pytest.param("luong_general_lstm", marks=thorough),
         "pointer_generator_gru",
-        pytest.param("transformer_tiny", marks=thorough),
+        *(pytest.param(name, marks=thorough) for name in OTHERS),
     ],
 )
 def test_it_translates_as_the_model(models, name, beam_size, sentences, tmp_path):
@@ -106,20 +95,6 @@ def test_a_model_that_reads_images_is_refused(tmp_path):
     assert not (tmp_path / "lite").exists()
 
 
-@pytest.mark.thorough("starts TensorFlow; cli/test_translate.py does so with an export for LiteRT")
-def test_a_process_that_has_imported_nothing_else_translates(lite, sentences):
-    program = "from kerasnmt.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "translate", lite],
-        input="".join(f"{sentence}\n" for sentence in sentences),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines() == Translator(load_lite(lite)).translate(sentences)
-
-
 def test_the_folder(lite, word_model):
     assert sorted(os.listdir(lite)) == ["kerasnmt.json", "model.tflite", "tokenizers.json"]
     assert os.listdir(lite.parent) == [lite.name]
@@ -128,16 +103,7 @@ def test_the_folder(lite, word_model):
     examples = description.pop("examples")
     assert [*examples] == ["text", "translation"] and len(examples["text"]) > 3
     assert examples["translation"] == word_model.translate(examples["text"], **OPTIONS)
-    assert description == {
-        "inputs": ["text"],
-        "model": "bahdanau_gru",
-        **asdict(SearchOptions(**OPTIONS)),
-        "replace_unknown": False,
-        "split_sentences": False,
-        "weights": "float32",
-        "source_kind": "words",
-        "target_kind": "characters",
-    }
+    assert description == description_of("bahdanau_gru", "words", "characters", **OPTIONS)
     tokenizers = json.loads((lite / "tokenizers.json").read_text())
     assert [*tokenizers] == ["source", "target"]
     copy = keras.saving.deserialize_keras_object(tokenizers["target"])
@@ -199,14 +165,9 @@ def test_without_its_package(lite, word_model, tmp_path, monkeypatch):
     message = r"the package ai_edge_litert.*Install it: pip install 'kerasnmt\[litert\]'"
     with pytest.raises(ModuleNotFoundError, match=message):
         load_lite(lite)
+    monkeypatch.setattr(litert, "_core", lambda *_: b"core")  # is not run
     folder = export_lite(word_model, tmp_path / "lite", **OPTIONS)
     assert "examples" not in json.loads(Path(folder, "kerasnmt.json").read_text())
-
-
-def test_a_folder_of_others(tmp_path):
-    (tmp_path / "model.tflite").touch()
-    with pytest.raises(ValueError, match=r"for LiteRT\..*without tokenizers\.json and kerasnmt"):
-        load_lite(tmp_path)
 
 
 @pytest.mark.thorough("converts two models more; test_stored_weights.py tests small weights")
@@ -236,13 +197,6 @@ def test_small_weights(tmp_path, kind, saved):
     assert sizes[kind] < sizes["float32"] - saved * 4 * model.count_params()
 
 
-@pytest.fixture
-def untraced(monkeypatch):
-    """Write exports without a core, for tests that do not run it."""
-    monkeypatch.setattr(litert, "_core", lambda *arguments: b"core")
-
-
-@pytest.mark.usefixtures("untraced")
 def test_bad_arguments_leave_nothing(word_model, tmp_path):
     (tmp_path / "there").mkdir()
     for wrong, message in (
@@ -268,40 +222,19 @@ def test_options_that_the_core_does_not_have(tmp_path, option):
 
 
 def test_half_precision_is_refused(tmp_path):
-    keras.config.set_dtype_policy("mixed_float16")
-    try:
+    with dtype_policy("mixed_float16"):
         model = zoo.bahdanau_gru(WordTokenizer(["a"]), embedding_dim=2, units=2)
-    finally:
-        keras.config.set_dtype_policy("float32")
     with pytest.raises(ValueError, match=r"computes in float32.*compute_dtype='float16'"):
         export_lite(model, tmp_path / "lite")
     assert os.listdir(tmp_path) == []
     assert in_float32(model).compute_dtype == "float32"  # as the message says
 
 
-@pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_failure_midway_leaves_nothing(word_model, tmp_path, monkeypatch, error):
-    def write_text(path, *arguments, **options):
-        assert (path.parent / "model.tflite").read_bytes() == b"core"
-        raise error
-
-    monkeypatch.setattr(Path, "write_text", write_text)
-    with pytest.raises(type(error)):
-        export_lite(word_model, tmp_path / "en_de")
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.usefixtures("untraced")
-def test_folder_made_meanwhile_is_not_overwritten(word_model, tmp_path, monkeypatch):
-    monkeypatch.setattr(litert, "_core", lambda *_: (tmp_path / "en_de").mkdir() or b"core")
-    with pytest.raises(ValueError, match="does not exist"):
-        export_lite(word_model, tmp_path / "en_de")
-    assert os.listdir(tmp_path) == ["en_de"] and not os.listdir(tmp_path / "en_de")
-
-
 def test_folders_that_hold_something_else(lite, tmp_path):
     with pytest.raises(ValueError, match=r"without model\.tflite and tokenizers\.json and kera"):
+        load_lite(tmp_path)
+    (tmp_path / "model.tflite").touch()
+    with pytest.raises(ValueError, match=r"for LiteRT\..*without tokenizers\.json and kerasnmt"):
         load_lite(tmp_path)
     for path in lite.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -1,34 +1,22 @@
 import json
 import os
-import shutil
-import signal
-import subprocess
-import sys
-import textwrap
-from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 
-import keras
 import pytest
 import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
-from kerasnmt.decoding import SearchOptions
 from kerasnmt.serving import (
     ExportModule,
     Translator,
-    check_export,
     export_next_version,
     load_export,
 )
-from kerasnmt.serving.check import check_export as check_module
 from kerasnmt.serving.contract.translation_contract import EXAMPLE_TEXTS
-from kerasnmt.serving.runtimes.saved_model import checks
-from tests.serving.conftest import ServedHere
-
-OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
+from kerasnmt.serving.protocol.meta_graph import MetaGraph
+from tests.conftest import SERVED_OPTIONS as OPTIONS
+from tests.serving.conftest import description_of, only_default
 
 
 @pytest.fixture(scope="module")
@@ -48,132 +36,24 @@ def test_each_search_is_written_once(exported):
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_export_translates_as_the_model_does(exported, expected, word_model, sentences):
+def test_export_translates_as_the_model_does(expected, word_model, sentences):
     assert expected.description["beam_size"] == 3
     assert expected.translate(sentences) == word_model.translate(sentences, **OPTIONS)
     assert len(set(expected.translate(sentences))) > 3
     with pytest.warns(UserWarning, match="text 1 has 21 tokens and was truncated to 12"):
         expected.translate(["dog " * 20])
-    # The folder of the version is also accepted.
-    again = Translator(load_export(exported))
-    assert again.best(sentences) == expected.best(sentences)
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_a_file_translates_as_the_model_does(word_model, sentences, tmp_path):
-    word_model.save(tmp_path / "model.keras")
-    copy = keras.saving.load_model(tmp_path / "model.keras")
-    options = {**OPTIONS, "max_length": 6}
-    expected = word_model.translate(sentences[:3], **options)
-    assert copy.translate(sentences[:3], **options) == expected
-    assert type(copy.source_tokenizer) is type(word_model.source_tokenizer)
-    assert copy.target_tokenizer.get_config() == word_model.target_tokenizer.get_config()
-
-
-@pytest.mark.usefixtures("eagerly")
-def test_an_export_copies(make_pointer_model, tmp_path, monkeypatch):
+def test_an_export_copies(make_pointer_model, tmp_path):
     model = make_pointer_model(seed=178)
-    # One signature is enough, because all read and write words in the same way.
-    only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
-    monkeypatch.setattr(ExportModule, "signatures", only)
-    options = {"beam_size": 2, "max_length": 12}
-    model.export(str(tmp_path / "1"), **options)
+    options = {"beam_size": 1, "max_length": 6}
+    with only_default():
+        model.export(str(tmp_path / "1"), **options)
     texts = ["naïve dogs , très naïve", "Zoë reads"]
     translations = Translator(load_export(tmp_path)).translate(texts)
     assert translations == model.translate(texts, **options)
     assert {"naïve", "Zoë"} & set(" ".join(translations).split())
-
-
-@pytest.fixture
-def tampered(exported, tmp_path):
-    """A copy of the export, and the path of its description."""
-    copy = shutil.copytree(exported, tmp_path / "1")
-    return copy, copy / "assets.extra" / "kerasnmt.json"
-
-
-@pytest.fixture(scope="module")
-def process(exported):
-    """A session of the export, in place of a process."""
-    with ServedHere(exported, timeout=60) as process:
-        yield process
-
-
-@pytest.fixture
-def expected_row(monkeypatch, process):
-    """Return the row `expected` of the check, without the slowest rows."""
-    monkeypatch.setattr(check_module, "SessionProcess", lambda *_: nullcontext(process))
-    for name in ("batch_of_one", "odd_inputs"):
-        monkeypatch.setattr(check_module, f"_check_{name}", lambda *_: "")
-    for name in ("warmup", "python", "description"):
-        monkeypatch.setattr(checks, f"check_{name}", lambda *_: "")
-
-    def row(folder):
-        (row,) = (row for row in check_export(folder).rows if row.name == "expected")
-        return row.passed, row.detail
-
-    return row
-
-
-@pytest.mark.usefixtures("eagerly")
-def test_check_compares_with_the_translations_written_with_it(tampered, word_model, expected_row):
-    copy, path = tampered
-    assert expected_row(copy) == (True, "5 translations as expected")
-    description = json.loads(path.read_text())
-    texts = ["two dogs run ."]
-    description["examples"] = {
-        "text": texts,
-        "translation": word_model.translate(texts, **OPTIONS),
-    }
-    path.write_text(json.dumps(description))
-    assert expected_row(copy) == (True, "1 translations as expected")
-    description["examples"]["translation"] = ["another"]
-    path.write_text(json.dumps(description))
-    passed, detail = expected_row(copy)
-    assert not passed
-    assert "expected 'another'" in detail
-
-
-def test_check_says_where_there_was_nothing_to_compare_with(tampered, expected_row):
-    copy, path = tampered
-    path.unlink()
-    assert expected_row(copy) == (
-        True,
-        "not compared with the model: the export contains no examples",
-    )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{bro",
-        "[1]",
-        '{"model": "x"}',
-        '{"inputs": ["words"]}',
-        '{"inputs": ["text"], "examples": null}',
-        '{"inputs": ["text"], "examples": {"text": ["a"]}}',
-        '{"inputs": ["text"], "examples": {"text": ["a"], "translation": []}}',
-        '{"inputs": ["text"], "examples": {"text": ["a"], "translation": [1]}}',
-        '{"inputs": ["text"], "examples": {"text": ["a"], "answer": ["a"]}}',
-        b"\xff",
-    ],
-)
-def test_broken_description(tampered, text, expected_row):
-    copy, path = tampered
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    passed, detail = expected_row(copy)
-    assert not passed
-    assert detail.startswith(f"{path}: expected the description of an export in JSON")
-    with pytest.raises(ValueError, match=r"kerasnmt\.json: expected the description"):
-        load_export(copy)
-
-
-@pytest.mark.thorough("cli/test_check.py checks a good export")
-def test_check_passes(exported, word_model, sentences):
-    report = check_export(exported, sentences, word_model.translate(sentences, **OPTIONS))
-    assert report.passed, str(report)
-    details = {row.name: row.detail for row in report.rows}
-    assert details["expected"] == f"{len(sentences)} translations as expected"
-    assert details["warmup"] == "27 requests answered, for serving_default, n_best, attention"
 
 
 def test_export_holds_weights_and_no_optimizer(exported, word_model):
@@ -186,9 +66,7 @@ def test_export_holds_weights_and_no_optimizer(exported, word_model):
 
 
 def test_export_holds_what_a_cpu_server_can_run(exported):
-    definition = load_export(exported).signatures["attention"].graph.as_graph_def()
-    ops = {node.op for node in definition.node}
-    ops |= {node.op for function in definition.library.function for node in function.node_def}
+    ops = MetaGraph.from_saved_model(exported).ops
     assert "While" in ops or "StatelessWhile" in ops
     assert not {op for op in ops if "PyFunc" in op or "Cudnn" in op}
 
@@ -200,21 +78,13 @@ def test_folder_holds_no_more_than_it_should(exported, word_model):
         *("saved_model.pb", "variables", "assets", "assets.extra", "fingerprint.pb")
     }
     description = json.loads((exported / "assets.extra" / "kerasnmt.json").read_text())
-    assert description == {
-        "inputs": ["text"],
-        "model": "bahdanau_gru",
-        **asdict(SearchOptions(**OPTIONS)),
-        "replace_unknown": False,
-        "split_sentences": False,
-        "weights": "float32",
-        "source_kind": "words",
-        "target_kind": "characters",
-        "examples": {
-            "text": list(EXAMPLE_TEXTS),
-            "translation": word_model.translate(EXAMPLE_TEXTS, **OPTIONS),
-        },
+    examples = description.pop("examples")
+    assert examples == {
+        "text": list(EXAMPLE_TEXTS),
+        "translation": word_model.translate(EXAMPLE_TEXTS, **OPTIONS),
     }
-    assert any(description["examples"]["translation"])
+    assert description == description_of("bahdanau_gru", "words", "characters", **OPTIONS)
+    assert any(examples["translation"])
     extra = {"kerasnmt.json", "tf_serving_warmup_requests"}
     assert {*os.listdir(exported / "assets.extra")} == extra
     # A server of another user can read it.
@@ -311,19 +181,6 @@ def test_versions(word_model, tmp_path, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["1", "10", "11", "9", "notes"]
 
 
-@pytest.mark.thorough("exports a second model; test_version_folder.py chooses among versions")
-def test_two_versions_and_the_newest_is_served(
-    exported, make_translator_model, sentences, tmp_path
-):
-    other = make_translator_model(seed=8)
-    options = {**OPTIONS, "beam_size": 1}
-    other.export(tmp_path / "2", **options)
-    os.symlink(exported, tmp_path / "1")
-    newest = Translator(load_export(tmp_path))
-    assert newest.description["beam_size"] == 1
-    assert newest.translate(sentences) == other.translate(sentences, **options)
-
-
 @pytest.mark.usefixtures("untraced")
 def test_folder_made_meanwhile_is_not_overwritten(word_model, tmp_path, monkeypatch):
     def save(module, folder, **options):
@@ -336,42 +193,3 @@ def test_folder_made_meanwhile_is_not_overwritten(word_model, tmp_path, monkeypa
         word_model.export(tmp_path / "1", **OPTIONS)
     assert os.listdir(tmp_path) == ["1"]
     assert os.listdir(tmp_path / "1") == ["theirs"]
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-import tensorflow as tf
-from kerasnmt.serving import ExportModule, export_model
-from kerasnmt.text import WordTokenizer
-from kerasnmt.zoo import bahdanau_gru
-
-def save(module, folder, **options):
-    Path(folder, "saved_model.pb").write_bytes(b"half")
-    os.kill(os.getpid(), signal.SIGKILL)
-
-tf.saved_model.save = save
-ExportModule.signatures = {}
-model = bahdanau_gru(WordTokenizer(["a"]), embedding_dim=3, units=2)
-export_model(model, sys.argv[1])
-"""
-
-
-@pytest.mark.thorough("starts TensorFlow; test_version_folder.py kills writers at every moment")
-@pytest.mark.usefixtures("untraced")
-def test_kill_leaves_no_version(word_model, tmp_path, monkeypatch):
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(KILLED), tmp_path / "name" / "1"],
-        capture_output=True,
-        timeout=300,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
-    left = os.listdir(tmp_path / "name")
-    # The remaining folder is hidden and not a number, so no server loads it as a version.
-    assert [name[:21] for name in left] == [".kerasnmt-unfinished-"]
-    assert not any(name.isdecimal() for name in left)
-    with pytest.raises(ValueError, match="Expected an export"):
-        load_export(tmp_path / "name")
-    monkeypatch.setattr(tf.saved_model, "save", fake_save)
-    export_next_version(word_model, tmp_path / "name", **OPTIONS)
-    assert os.listdir(tmp_path / "name") == ["1"]

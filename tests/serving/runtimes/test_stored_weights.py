@@ -9,8 +9,8 @@ from kerasnmt.serving import ExportModule, StoredWeights, Translator
 from kerasnmt.serving.runtimes.saved_model.c_api import op_support
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.serving.runtimes.version_folder import read_description
-
-OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 12}
+from tests.conftest import SERVED_OPTIONS as OPTIONS
+from tests.serving.conftest import only_default
 
 
 def rounded(values, kind):
@@ -44,9 +44,7 @@ def small(request, word_model):
 def exported(word_model, tmp_path_factory):
     """An export with only `serving_default`."""
     folder, options = tmp_path_factory.mktemp("int8") / "1", {**OPTIONS, "beam_size": 1}
-    only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(ExportModule, "signatures", only)
+    with only_default():
         return Path(word_model.export(folder, weights="int8", **options))
 
 

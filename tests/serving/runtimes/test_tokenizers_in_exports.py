@@ -15,6 +15,7 @@ from kerasnmt.serving.runtimes.saved_model.export import load_saved_model
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, WordTokenizer
 from kerasnmt.text import sentencepiece_tokenizer as pieces
+from tests.serving.conftest import only_default
 from tests.zoo.tiny_models import make
 
 ENGLISH = ["the dog sleeps", "a red cat drinks tea", "the cat sees a dog", "two dogs drink"]
@@ -43,10 +44,9 @@ def tokenizers():
 
 
 @pytest.fixture(autouse=True)
-def one_signature(monkeypatch):
-    """Export only `serving_default`, because all signatures read and write text alike."""
-    only = property(lambda self: {"serving_default": self._task.signatures["serving_default"]})
-    monkeypatch.setattr(ExportModule, "signatures", only)
+def one_signature():
+    with only_default():
+        yield
 
 
 def without_name(resource):
@@ -92,14 +92,15 @@ def answers(version, columns):
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_two_exports_of_two_tokenizers_in_one_process(tokenizers, tmp_path):
-    source, target = tokenizers["sentencepiece"].values()
-    models = make("bahdanau_gru", source, target), make("bahdanau_gru", target, source)
-    expected = [model.translate(TEXTS, **OPTIONS) for model in models]
-    assert len({*map(tuple, expected)}) == 2
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=thorough)])
+def test_exports_of_two_tokenizers_in_one_process(tokenizers, tmp_path, count):
+    both, options = [*tokenizers["sentencepiece"].values()], {**OPTIONS, "beam_size": 1}
+    models = [make("encoder_decoder_gru", *sides) for sides in (both, both[::-1])][:count]
+    expected = [model.translate(TEXTS, **options) for model in models]
+    assert len({*map(tuple, expected)}) == count
     for number, model in enumerate(models):
-        model.export(str(tmp_path / f"{number}" / "1"), **OPTIONS)
-    loaded = [Translator(load_export(tmp_path / f"{number}")) for number in range(2)]
+        model.export(str(tmp_path / f"{number}" / "1"), **options)
+    loaded = [Translator(load_export(tmp_path / f"{number}")) for number in range(count)]
     assert [translator.translate(TEXTS) for translator in loaded] == expected
     assert answers(tmp_path / "0" / "1", {"text": TEXTS}) == expected[0]
 

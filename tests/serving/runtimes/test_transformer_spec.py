@@ -9,6 +9,7 @@ from kerasnmt.layers import PostNorm
 from kerasnmt.models import Ensemble
 from kerasnmt.serving import ExportModule, Translator, export_ctranslate2, load_ctranslate2
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
+from tests.numerics import dtype_policy
 
 TINY = {"units": 8, "num_heads": 2, "hidden_units": 12, "encoder_layers": 2, "decoder_layers": 3}
 WORDS = ["a", "dog", "man", "two", "dogs", "run", "runs", "reads", ".", "▁"]
@@ -107,11 +108,8 @@ def test_too_few_positions(tmp_path):
 
 def test_half_precision(tmp_path):
     """The export computes in float32."""
-    keras.config.set_dtype_policy("mixed_float16")
-    try:
+    with dtype_policy("mixed_float16"):
         model = tiny()
-    finally:
-        keras.config.set_dtype_policy("float32")
     export_ctranslate2(model, tmp_path / "e", max_length=5)
     assert Translator(load_ctranslate2(tmp_path / "e")).translate([""]) == [""]
 

@@ -11,39 +11,31 @@ from kerasnmt.serving.runtimes.saved_model.warmup import (
 
 
 @pytest.mark.parametrize(
-    "texts", [[b"two dogs"], [b"", "né".encode(), b"\xff\0"], [b"x" * 300] * 8]
+    "inputs",
+    [
+        {"text": [b"two dogs"]},
+        {"text": [b"", "né".encode(), b"\xff\0"]},
+        {"text": [b"x" * 300] * 8},
+        {"story": [b"a\nb", b""], "question": [b"c?", b"\xff"]},
+    ],
 )
-def test_requests_are_what_the_classes_of_the_server_write(texts):
+def test_requests_are_what_the_classes_of_the_server_write(inputs):
     import tensorflow as tf
 
     log = PredictionLog()
     request = log.predict_log.request
     request.model_spec.name, request.model_spec.signature_name = "en_de", "n_best"
-    request.inputs["text"].CopyFrom(tf.make_tensor_proto(texts, tf.string, [len(texts)]))
-    written = encode_warmup_request(WarmupRequest("n_best", {"text": texts}), "en_de")
-    assert PredictionLog.FromString(written) == log
-    assert decode_warmup_request(log.SerializeToString()) == WarmupRequest(
-        "n_best", {"text": texts}
-    )
+    for name, texts in inputs.items():
+        request.inputs[name].CopyFrom(tf.make_tensor_proto(texts, tf.string, [len(texts)]))
+    expected = WarmupRequest("n_best", inputs)
+    assert PredictionLog.FromString(encode_warmup_request(expected, "en_de")) == log
+    assert decode_warmup_request(log.SerializeToString()) == expected
     request.model_spec.signature_name = ""
     assert decode_warmup_request(log.SerializeToString()).signature == "serving_default"
-
-
-def test_several_inputs_are_what_the_classes_of_the_server_write():
-    import tensorflow as tf
-
-    log = PredictionLog()
-    request = log.predict_log.request
-    request.model_spec.name, request.model_spec.signature_name = "qa", "serving_default"
-    inputs = {"story": [b"a\nb", b""], "question": [b"c?", b"\xff"]}
-    for name, texts in inputs.items():
-        request.inputs[name].CopyFrom(tf.make_tensor_proto(texts, tf.string, [2]))
-    expected = WarmupRequest("serving_default", inputs)
-    assert PredictionLog.FromString(encode_warmup_request(expected, "qa")) == log
-    assert decode_warmup_request(log.SerializeToString()) == expected
-    request.inputs["story"].CopyFrom(tf.make_tensor_proto([b"a"], tf.string, [1]))
-    with pytest.raises(ValueError, match="whose inputs are"):  # another batch
-        decode_warmup_request(log.SerializeToString())
+    if "story" in inputs:  # another batch
+        request.inputs["story"].CopyFrom(tf.make_tensor_proto([b"a"], tf.string, [1]))
+        with pytest.raises(ValueError, match="whose inputs are"):
+            decode_warmup_request(log.SerializeToString())
 
 
 def other(change):

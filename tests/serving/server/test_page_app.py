@@ -20,7 +20,7 @@ from tests.zoo.tiny_models import TINY
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-OPTIONS = {"beam_size": 3, "max_length": 12}
+OPTIONS = {"beam_size": 3, "max_length": 8}
 ABOUT = {"name": "tiny", "description": "A model.", "examples": [{"text": "two"}]}
 
 
@@ -121,10 +121,10 @@ def test_nothing_to_translate(client, text):
         ("search", {"text": "two", "prefix_ids": [True]}, "list of integers in 'prefix_ids'"),
         ("search", {"text": "two", "prefix_ids": "4"}, 'Received: "4"'),
         ("search", {"text": "two", "prefix_ids": [10**30]}, "Expected ids of words"),
-        ("search", {"text": "two", "prefix_ids": [4] * 13}, "at most 12 tokens"),
+        ("search", {"text": "two", "prefix_ids": [4] * 9}, "at most 8 tokens"),
         ("inspect", {"text": "two"}, "list of integers in 'target_ids'. Received: null"),
         ("inspect", {"text": "two", "target": 1}, "Expected a string in 'target'"),
-        ("inspect", {"text": "two", "target": "a" * 20}, "at most 12 tokens"),
+        ("inspect", {"text": "two", "target": "a" * 20}, "at most 8 tokens"),
         ("words", {"text": "two", "prefix_ids": [3]}, "Received: 3"),
     ],
 )
