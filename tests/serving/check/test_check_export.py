@@ -9,12 +9,11 @@ from kerasnmt.serving import load_export
 from kerasnmt.serving.check import check_export as check_module
 from kerasnmt.serving.check.check_export import check_export
 from kerasnmt.serving.check.check_report import CheckReport, CheckRow
-from kerasnmt.serving.contract.translation_contract import (
-    TranslationContract,
-)
+from kerasnmt.serving.contract.translation_contract import EXAMPLE_TEXTS, TranslationContract
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.runtimes.saved_model import checks
 from kerasnmt.serving.runtimes.saved_model.warmup import WarmupRequest, encode_warmup_request
+from kerasnmt.serving.runtimes.version_folder import read_description
 from tests.serving.conftest import details, failed, write_warmup
 
 pytestmark = pytest.mark.long("writes and checks several exports")
@@ -484,3 +483,29 @@ def test_differences_of_names_and_shapes():
         "only one has the output 'more'",
         "score: shape (3,), expected (2,)",
     ]
+
+
+@pytest.mark.thorough("checks two more exports; test_export.py translates with one")
+@pytest.mark.parametrize(
+    ("name", "seed", "copied", "detail"),
+    [
+        ("pointer_generator_gru", 178, "naïve . two", ", generate_probability is from 0 to 1"),
+        ("pointer_network_lstm", 59, "🙂 🙂", ""),
+    ],
+)
+def test_exports_of_models_that_copy(make_pointer_model, tmp_path, name, seed, copied, detail):
+    model = make_pointer_model(name, seed)
+    options = {"beam_size": 3, "max_length": 12}
+    model.export(str(tmp_path / "1"), **options)
+    # Words outside the vocabulary, in the example texts and in others.
+    texts = ["naïve dogs , très naïve", *EXAMPLE_TEXTS]
+    expected = model.translate(texts, **options)
+    assert expected[-1] == copied
+    report = check_export(tmp_path, texts, expected)
+    assert failed(report) == {}
+    assert [row.name for row in report.rows] == ALL_ROWS
+    assert (
+        details(report)["attention"]
+        == f"weights sum to at most 1 over the source{detail}, 0 on padding"
+    )
+    assert read_description(tmp_path / "1")["examples"]["translation"] == expected[1:]

@@ -6,7 +6,14 @@ import tensorflow as tf
 
 from kerasnmt import zoo
 from kerasnmt.data import batches
-from kerasnmt.serving import ExportModule, Translator
+from kerasnmt.serving import (
+    ExportModule,
+    Translator,
+    check_export,
+    export_lite,
+    load_export,
+    load_lite,
+)
 from kerasnmt.serving.contract.translation_contract import ContextContract
 from kerasnmt.tasks import task_of
 from kerasnmt.text import WordTokenizer
@@ -143,3 +150,25 @@ def test_a_long_context_is_cut(model):
     )
     assert whole["inputs"]["context_ids"].shape == (1, 1000)
     np.testing.assert_array_equal(whole["inputs"]["context_ids"], cut["inputs"]["context_ids"])
+
+
+@pytest.mark.thorough("takes half a minute, as the odd inputs are long contexts too")
+def test_an_export_translates_and_passes_its_check(model, tmp_path):
+    model.export(str(tmp_path / "1"), **OPTIONS)
+    translations = model.translate(TEXTS, contexts=CONTEXTS, **OPTIONS)
+    assert Translator(load_export(tmp_path)).translate(TEXTS, contexts=CONTEXTS) == translations
+    report = check_export(tmp_path)
+    assert report.passed, report
+
+
+@pytest.mark.thorough("converts a model, like test_litert.py")
+def test_lite_translates_as_the_model(model, tmp_path):
+    translator = Translator(load_lite(export_lite(model, tmp_path / "lite", **OPTIONS)))
+    expected = Translator(task_of(model, **OPTIONS)).best(TEXTS, contexts=CONTEXTS)
+    found = translator.best(TEXTS, contexts=CONTEXTS)
+    assert [text for text, _ in found] == [text for text, _ in expected]
+    np.testing.assert_allclose(
+        [score for _, score in found], [score for _, score in expected], atol=1e-4
+    )
+    with pytest.raises(ValueError, match="Expected a context for each text"):
+        translator.translate(TEXTS)

@@ -220,3 +220,19 @@ def test_a_prefix_may_be_copied(make_pointer_model):
     assert cut[0].split()[:2] == ["⁇", "Zoë"]
     with pytest.raises(ValueError, match="Expected as many prefixes as texts"):
         model.translate(texts, prefixes=["dog"])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"beam_size": 0}, {"length_penalty": -0.1}, {"max_length": 1}], ids=str
+)
+def test_options_out_of_range(word_model, wrong):
+    ((name, value),) = wrong.items()
+    with pytest.raises(ValueError, match=f"Expected {name} .*{name}={value}"):
+        ExportModule(word_model, **wrong)
+
+
+def test_model_without_tokenizers():
+    from kerasnmt.zoo import bahdanau_gru
+
+    with pytest.raises(ValueError, match="Expected a model with tokenizers"):
+        ExportModule(bahdanau_gru(9, embedding_dim=4, units=3))

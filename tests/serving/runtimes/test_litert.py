@@ -252,3 +252,23 @@ def test_damaged_files(lite, tmp_path, name, size):
         load_lite(folder)
     (folder / name).write_bytes(whole)
     load_lite(folder)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_failure_midway_leaves_nothing(word_model, tmp_path, monkeypatch, error):
+    def write_text(path, *arguments, **options):
+        assert (path.parent / "model.tflite").read_bytes() == b"core"
+        raise error
+
+    monkeypatch.setattr(litert, "_core", lambda *_: b"core")
+    monkeypatch.setattr(Path, "write_text", write_text)
+    with pytest.raises(type(error)):
+        export_lite(word_model, tmp_path / "en_de")
+    assert os.listdir(tmp_path) == []
+
+
+def test_folder_made_meanwhile_is_not_overwritten(word_model, tmp_path, monkeypatch):
+    monkeypatch.setattr(litert, "_core", lambda *_: (tmp_path / "en_de").mkdir() or b"core")
+    with pytest.raises(ValueError, match="does not exist"):
+        export_lite(word_model, tmp_path / "en_de")
+    assert os.listdir(tmp_path) == ["en_de"] and not os.listdir(tmp_path / "en_de")

@@ -2,6 +2,7 @@ import json
 import os
 from pathlib import Path
 
+import keras
 import pytest
 import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
@@ -193,3 +194,14 @@ def test_folder_made_meanwhile_is_not_overwritten(word_model, tmp_path, monkeypa
         word_model.export(tmp_path / "1", **OPTIONS)
     assert os.listdir(tmp_path) == ["1"]
     assert os.listdir(tmp_path / "1") == ["theirs"]
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_a_file_translates_as_the_model_does(word_model, sentences, tmp_path):
+    word_model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    options = {**OPTIONS, "max_length": 6}
+    expected = word_model.translate(sentences[:3], **options)
+    assert copy.translate(sentences[:3], **options) == expected
+    assert type(copy.source_tokenizer) is type(word_model.source_tokenizer)
+    assert copy.target_tokenizer.get_config() == word_model.target_tokenizer.get_config()
