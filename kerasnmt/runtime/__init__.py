@@ -1,0 +1,5 @@
+"""Models on ONNX Runtime, without TensorFlow and Keras."""
+
+from kerasnmt.runtime.search import search
+
+__all__ = ["search"]
