@@ -8,7 +8,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.text.word_indices import JOINER
@@ -28,7 +28,7 @@ class PlainTokenizer:
         entries: Text of each id from 4, in the order of the ids.
     """
 
-    kind: ClassVar[str]
+    kind: str
 
     def __init__(self, entries: Sequence[str]) -> None:
         self.entries = ["", "<unk>", "<s>", "</s>", *entries]

@@ -85,7 +85,7 @@ def make_graphs(model: keras.Model, inputs: Mapping[str, keras.KerasTensor]) -> 
 
 
 def _named(prefix: str, structure: Any) -> dict[str, Any]:
-    """Return the tensors of a structure by name: `prefix_0`, `prefix_1`, …"""
+    """Return the tensors of a structure by name, such as `prefix_0`."""
     return {f"{prefix}_{number}": one for number, one in enumerate(tree.flatten(structure))}
 
 
