@@ -49,7 +49,7 @@ TEXT = {"tensorflow", "tensorflow_text", "sentencepiece"}
 BASE = """
 blocked = Blocked(*TRAIN - {"pydantic"}, *SERVE, *TEXT, "matplotlib")
 sys.meta_path.insert(0, blocked)
-import_all("layers", "decoding", "models", "presets", "zoo", "kinds", "alignment")
+import_all("layers", "decoding", "models", "presets", "zoo", "kinds", "alignment", "runtime")
 needs("tensorflow", "text", "text", "WordTokenizer")
 needs("tensorflow", "text", "data", "batches")
 needs("yaml", "train", "training", "Recipe")

@@ -17,6 +17,9 @@ from kerasnmt.runtime.random_numbers import row_keys, uniforms
 # Log-probability of an impossible token. It is finite, so that sums and JSON stay valid.
 IMPOSSIBLE = np.float32(-1e9)
 
+# Number of values in a block of `_best`.
+_BLOCK = 64
+
 Arrays = dict[str, np.ndarray]
 Step = Callable[[np.ndarray, Arrays, Arrays], tuple[np.ndarray, Arrays, Arrays]]
 
@@ -322,10 +325,16 @@ def _best(total: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray
     rows, hypotheses, size = total.shape
     flat = total.reshape(rows, hypotheses * size)
     count = min(wanted.shape[1], flat.shape[1])
-    best = np.argpartition(-flat, count - 1, axis=1)[:, :count]
-    best.sort(axis=1)  # of equal extensions, the first comes first
-    order = np.argsort(-np.take_along_axis(flat, best, axis=1), axis=1, kind="stable")
-    best = np.take_along_axis(best, order, axis=1)
+    # At least `count` values reach the lowest of the highest values of `count` blocks.
+    blocks = flat[:, : flat.shape[1] // _BLOCK * _BLOCK].reshape(rows, -1, _BLOCK).max(axis=2)
+    if blocks.shape[1] > count:
+        least = np.partition(blocks, -count, axis=1)[:, -count]
+    else:
+        least = np.full(rows, -np.inf)
+    row, index = np.nonzero(flat >= least[:, None])
+    order = np.lexsort((index, -flat[row, index], row))  # of equal extensions, the first is first
+    first = np.searchsorted(row, np.arange(rows))
+    best = index[order][first[:, None] + np.arange(count)]
     chosen = np.take_along_axis(best, np.minimum(wanted, count - 1), axis=1)
     scores = np.where(wanted < count, np.take_along_axis(flat, chosen, axis=1), IMPOSSIBLE)
     scores = np.maximum(scores, IMPOSSIBLE)

@@ -8,7 +8,7 @@ from keras import ops
 from kerasnmt import decoding, runtime
 from kerasnmt.decoding import SearchOptions
 
-VOCABULARY, UNITS, LENGTHS = 9, 6, (5, 3, 0, 4)
+VOCABULARY, UNITS, LENGTHS = 99, 6, (5, 3, 0, 4)
 PREFIX = np.array([[4, 5], [6, 0], [0, 0], [7, 7]], "int32")
 
 
