@@ -14,6 +14,7 @@ _ROOMS = (
     "layers",
     "models",
     "presets",
+    "runtime",
     "serving",
     "tasks",
     "text",

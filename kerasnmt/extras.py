@@ -23,6 +23,9 @@ _EXTRAS = {
     "tensorflow_serving": "serve",
     "ctranslate2": "ctranslate2",
     "ai_edge_litert": "litert",
+    "onnxruntime": "onnx",
+    "onnx": "onnx-export",
+    "tf2onnx": "onnx-export",
     "apache_beam": "beam",
     "jax": "jax",
 }

@@ -32,7 +32,8 @@ ROOMS = {
         "presets",
     },
     "viz": set(),
-    "serving": {"tasks", "text", "decoding", "layers", "viz", "kinds"},
+    "runtime": {"tasks", "text", "decoding"},
+    "serving": {"tasks", "text", "decoding", "layers", "viz", "kinds", "runtime"},
     "zoo": {"models", "layers", "presets"},
     "cli": {
         *("alignment", "presets"),

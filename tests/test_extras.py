@@ -52,7 +52,7 @@ sys.meta_path.insert(0, blocked)
 import keras
 import kerasnmt  # after Keras, which then knows its classes
 assert keras.saving.get_registered_object("kerasnmt>Seq2Seq").__name__ == "Seq2Seq"
-import_all("layers", "decoding", "models", "presets", "zoo", "kinds", "alignment")
+import_all("layers", "decoding", "models", "presets", "zoo", "kinds", "alignment", "runtime")
 needs("tensorflow", "text", "text", "WordTokenizer")
 needs("tensorflow", "text", "data", "batches")
 needs("yaml", "train", "training", "Recipe")

@@ -10,6 +10,7 @@ from .runtimes.ctranslate2.export import export_ctranslate2
 from .runtimes.ctranslate2.model import load_ctranslate2
 from .runtimes.export_module import ExportModule
 from .runtimes.litert.export import export_lite, load_lite
+from .runtimes.onnx.export import export_onnx
 from .runtimes.saved_model.export import export_model, export_next_version, load_export
 from .runtimes.stored_weights import StoredWeights
 from .server.rest_app import RestApp
@@ -30,6 +31,7 @@ __all__ = [
     "export_lite",
     "export_model",
     "export_next_version",
+    "export_onnx",
     "load_ctranslate2",
     "load_export",
     "load_lite",

@@ -1,6 +1,6 @@
 """Tokenizer of characters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -9,6 +9,7 @@ import tensorflow as tf
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text.tokenizer import as_tensor
 from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
+from kerasnmt.text.without_tensorflow import capitals
 
 # White space at the start or the end, such as no-break and ideographic spaces.
 _OUTER_SPACES = r"^[\s\v\pZ]+|[\s\v\pZ]+$"
@@ -57,7 +58,7 @@ class CharacterTokenizer(VocabularyTokenizer):
         self._fold_case = fold_case
         ids = {ord(character): id_ for id_, character in enumerate(characters, start=4)}
         if fold_case:
-            ids = {ord(upper): ids[ord(lower)] for upper, lower in _capitals(characters)} | ids
+            ids = {ord(upper): ids[ord(lower)] for upper, lower in capitals(characters)} | ids
         with tf.init_scope():
             # Of the first four ids, only the unknown id is ever written, as "⁇".
             self._code_points = tf.constant([ord(c) for c in ["⁇", "⁇", "⁇", "⁇", *characters]])
@@ -107,15 +108,6 @@ class CharacterTokenizer(VocabularyTokenizer):
         own = _one_by_one(code_points.flat_values)
         characters = tf.where(copied.flat_values == "", own, copied.flat_values)
         return tf.strings.reduce_join(ids.with_flat_values(characters), axis=-1)
-
-
-def _capitals(characters: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the uppercase letter, and the lowercase letter, of each letter that has both."""
-    turkish = {"ı": "I", "i": "İ"} if "ı" in characters else {}
-    for lower in characters:
-        upper = turkish.get(lower, lower.upper())
-        if lower in turkish or (len(upper) == 1 and upper != lower == upper.lower()):
-            yield upper, lower
 
 
 def _one_by_one(code_points: tf.Tensor) -> tf.Tensor:

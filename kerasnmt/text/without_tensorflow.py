@@ -1,26 +1,98 @@
-"""Conversion of texts to ids and back, without TensorFlow where that is possible."""
+"""Tokenizers that take and return Python objects, without TensorFlow.
+
+They give the ids and texts of the tokenizers of `kerasnmt.text`, from their configs.
+"""
 
 import base64
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+import functools
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kerasnmt.ids import END_ID, UNKNOWN_ID
+from kerasnmt.text.word_indices import JOINER
+
+# White space of `CharacterTokenizer.normalize_source` besides the characters of category Z.
+_CONTROLS = "\t\n\v\f\r"
+# A punctuation mark or symbol of `PunctuationTokenizer`, and the parts of a word, in the classes of
+# `_character_class`.
+_SIGN = "[ST][MT]*(?:J[ST][MT]*)*"
+_PARTS = re.compile(rf"((?:{_SIGN})*)(.*?)((?:{_SIGN})*)\Z", re.DOTALL)
 
 
-class PlainTokenizer(Protocol):
-    """Tokenizer that takes and returns Python objects."""
+class PlainTokenizer:
+    """Base class of tokenizers without TensorFlow.
+
+    Args:
+        entries: Text of each id from 4, in the order of the ids.
+    """
+
+    kind: str
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        self.entries = ["", "<unk>", "<s>", "</s>", *entries]
 
     def encode(self, texts: Sequence[bytes]) -> list[list[int]]:
         """Turn sources with any bytes into ids, without the end token."""
+        return [self.split(self.normalize_source(text))[0] for text in texts]
 
-    def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
-        """Turn ids into texts."""
+    def normalize_source(self, text: bytes) -> bytes:
+        """Return a source in a form that the vocabulary knows."""
+        return text
+
+    def split(self, text: bytes) -> tuple[list[int], list[str]]:
+        """Turn a text into ids, and the word of each id, or "" for a piece of a word."""
+        raise NotImplementedError
+
+    def decode(
+        self, ids: Sequence[Sequence[int]], unknown_words: Sequence[Sequence[str]] | None = None
+    ) -> list[str]:
+        """Turn ids into texts; see `Tokenizer.detokenize`.
+
+        Args:
+            ids: Ids of each text.
+            unknown_words: Words of the extended ids of each text, or None.
+        """
+        unknown_words = unknown_words or [()] * len(ids)
+        return [
+            self._written([*self._tokens(row, words)])
+            for row, words in zip(ids, unknown_words, strict=True)
+        ]
+
+    def tokens(self, ids: Sequence[int], unknown_words: Sequence[str] = ()) -> list[str]:
+        """Return each id as a readable token; see `Tokenizer.tokens`."""
+        tokens = []
+        for number in ids:
+            word = self._unknown_word(number, unknown_words)
+            if word in ("", "<s>", "</s>"):
+                word = self.entries[number if 0 <= number < len(self.entries) else UNKNOWN_ID]
+            tokens.append("▁" if word == " " else word)
+        return tokens
+
+    def _tokens(self, ids: Sequence[int], words: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield each id that is written, with its word if it is an extended id."""
+        size = len(self.entries)
+        for number in ids:
+            if number == UNKNOWN_ID or not 0 <= number <= END_ID:
+                inside = number if 0 <= number < size else UNKNOWN_ID
+                yield inside, self._unknown_word(number, words)
+
+    def _unknown_word(self, number: int, words: Sequence[str]) -> str:
+        rank = number - len(self.entries)
+        return words[rank] if 0 <= rank < len(words) else ""
+
+    def _written(self, tokens: Sequence[tuple[int, str]]) -> str:
+        """Turn ids, and their words if they are copied, into a text."""
+        raise NotImplementedError
 
 
 def plain_tokenizer(config: Mapping[str, Any]) -> PlainTokenizer:
     """Return a tokenizer from its serialized object.
 
-    SentencePiece needs only its own package. It gives the same pieces as TensorFlow Text, unless
-    two segmentations of a text have the same probability: then versions of SentencePiece choose
-    differently. Other tokenizers import TensorFlow.
+    SentencePiece needs its own package. It gives the same pieces as TensorFlow Text, unless two
+    segmentations of a text have the same probability: then versions of SentencePiece choose
+    differently. A tokenizer from outside this library imports TensorFlow.
 
     Args:
         config: A tokenizer of `kerasnmt.text`, from `keras.saving.serialize_keras_object`.
@@ -28,12 +100,79 @@ def plain_tokenizer(config: Mapping[str, Any]) -> PlainTokenizer:
     Raises:
         ValueError: If the object is not a tokenizer.
     """
-    if config["registered_name"] == "kerasnmt>SentencePieceTokenizer":
-        return _Pieces(**config["config"])
-    return _InTensorFlow(config)
+    name = config["registered_name"].removeprefix("kerasnmt>")
+    return _TOKENIZERS.get(name, lambda **_: _InTensorFlow(config))(**config["config"])
 
 
-class _Pieces:
+class _Words(PlainTokenizer):
+    kind = "words"
+
+    def __init__(self, words: Sequence[str], **_: Any) -> None:
+        super().__init__(words)
+        self._ids = {word.encode(): number for number, word in enumerate(words, 4)}
+
+    def split(self, text: bytes) -> tuple[list[int], list[str]]:
+        words = self._words(text)
+        return [self._ids.get(word, UNKNOWN_ID) for word in words], [*map(_decoded, words)]
+
+    def _words(self, text: bytes) -> list[bytes]:
+        return text.split()
+
+    def _written(self, tokens: Sequence[tuple[int, str]]) -> str:
+        return " ".join(
+            word or ("⁇" if number == UNKNOWN_ID else self.entries[number])
+            for number, word in tokens
+        )
+
+
+class _WordsAndPunctuation(_Words):
+    kind = "words_and_punctuation"
+
+    def _words(self, text: bytes) -> list[bytes]:
+        words = _decoded(text).replace(JOINER, "■").encode().split()
+        return [token for word in words for token in self._parts(word.decode())]
+
+    def _parts(self, text: str) -> list[bytes]:
+        """Split off the punctuation marks and symbols at the start and the end of a word."""
+        classes = "".join(map(_character_class, text))
+        parts: Any = _PARTS.match(classes)  # matches any text
+        first, last = parts.end(1), parts.start(3)
+        if first == last:
+            return [text.encode()]
+        before = [f"{text[i:j]}{JOINER}" for i, j in _spans(classes, 0, first)]
+        word = re.sub("(?s)(.)(['’]s)$", rf"\1 {JOINER}\2", text[first:last]).split(" ")
+        after = [f"{JOINER}{text[i:j]}" for i, j in _spans(classes, last, len(text))]
+        return [token.encode() for token in [*before, *word, *after]]
+
+    def _written(self, tokens: Sequence[tuple[int, str]]) -> str:
+        return re.sub(f" ?{JOINER} ?", "", super()._written(tokens))
+
+
+class _Characters(PlainTokenizer):
+    kind = "characters"
+
+    def __init__(self, characters: Sequence[str], fold_case: bool = False, **_: Any) -> None:
+        super().__init__(["▁" if one == " " else one for one in characters])
+        self._characters = ["⁇"] * 4 + [*characters]
+        self._ids = {one: number for number, one in enumerate(characters, 4)}
+        if fold_case:
+            folded = {upper: self._ids[lower] for upper, lower in capitals(characters)}
+            self._ids = folded | self._ids
+
+    def normalize_source(self, text: bytes) -> bytes:
+        return _stripped(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+    def split(self, text: bytes) -> tuple[list[int], list[str]]:
+        characters = [*_decoded(text)]
+        return [self._ids.get(one, UNKNOWN_ID) for one in characters], characters
+
+    def _written(self, tokens: Sequence[tuple[int, str]]) -> str:
+        return "".join(word or self._characters[number] for number, word in tokens)
+
+
+class _Pieces(PlainTokenizer):
+    kind = "sentencepiece"
+
     def __init__(self, model: str, normalization: str | None = None, **_: Any) -> None:
         import sentencepiece
 
@@ -42,21 +181,32 @@ class _Pieces:
         self._processor = processor = sentencepiece.SentencePieceProcessor()
         processor.LoadFromSerializedProto(base64.b64decode(model))
         pieces = processor.id_to_piece([*range(4, len(processor))])
-        self._substitutes = substitutes(pieces) if normalization else None
+        super().__init__(pieces)
+        self.normalization = normalization
+        self._substitutes = substitutes(pieces) if normalization else {}
 
-    def encode(self, texts: Sequence[bytes]) -> list[list[int]]:
+    def normalize_source(self, text: bytes) -> bytes:
         from kerasnmt.text.normalization import with_substitutes
 
-        if (others := self._substitutes) is None:
-            return [self._processor.encode(text) for text in texts]
-        written = (text.decode("utf-8", "replace") for text in texts)
-        return [self._processor.encode(with_substitutes(text, others)) for text in written]
+        if not self.normalization:
+            return text
+        return with_substitutes(_decoded(text), self._substitutes).encode()
 
-    def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
-        return [self._processor.decode(row) for row in ids]
+    def split(self, text: bytes) -> tuple[list[int], list[str]]:
+        from kerasnmt.text.normalization import nfc
+
+        ids = self._processor.encode(nfc(_decoded(text)) if self.normalization else text)
+        return ids, [""] * len(ids)
+
+    def decode(
+        self, ids: Sequence[Sequence[int]], unknown_words: Sequence[Sequence[str]] | None = None
+    ) -> list[str]:
+        return [self._processor.decode([*row]) for row in ids]
 
 
-class _InTensorFlow:
+class _InTensorFlow(PlainTokenizer):
+    """Tokenizer from outside this library."""
+
     def __init__(self, config: Mapping[str, Any]) -> None:
         import keras
 
@@ -64,12 +214,80 @@ class _InTensorFlow:
 
         register_tokenizers()
         self._tokenizer = keras.saving.deserialize_keras_object(config)
+        self.kind = self._tokenizer.kind
+        size = self._tokenizer.vocabulary_size
+        super().__init__(
+            [one.decode() for one in self._tokenizer.tokens([*range(4, size)]).numpy()]
+        )
 
-    def encode(self, texts: Sequence[bytes]) -> list[list[int]]:
-        return self._tokenizer.tokenize(self._tokenizer.normalize_source(texts)).to_list()
+    def normalize_source(self, text: bytes) -> bytes:
+        return self._tokenizer.normalize_source([text]).numpy()[0]
 
-    def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
+    def split(self, text: bytes) -> tuple[list[int], list[str]]:
+        (ids,) = self._tokenizer.tokenize([text]).to_list()
+        (words,) = self._tokenizer.words([text]).to_list()
+        return ids, [word.decode() for word in words]
+
+    def decode(
+        self, ids: Sequence[Sequence[int]], unknown_words: Sequence[Sequence[str]] | None = None
+    ) -> list[str]:
         import tensorflow as tf
 
         rows = tf.ragged.constant(ids, tf.int32, ragged_rank=1)
-        return [text.decode() for text in self._tokenizer.detokenize(rows).numpy()]
+        words = None if unknown_words is None else tf.ragged.constant(unknown_words, tf.string)
+        return [text.decode() for text in self._tokenizer.detokenize(rows, words).numpy()]
+
+
+_TOKENIZERS = {
+    "WordTokenizer": _Words,
+    "PunctuationTokenizer": _WordsAndPunctuation,
+    "CharacterTokenizer": _Characters,
+    "SentencePieceTokenizer": _Pieces,
+}
+
+
+def capitals(characters: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the uppercase letter, and the lowercase letter, of each letter that has both."""
+    turkish = {"ı": "I", "i": "İ"} if "ı" in characters else {}
+    for lower in characters:
+        upper = turkish.get(lower, lower.upper())
+        if lower in turkish or (len(upper) == 1 and upper != lower == upper.lower()):
+            yield upper, lower
+
+
+def _spans(classes: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where each punctuation mark or symbol begins and ends."""
+    for match in re.compile(_SIGN).finditer(classes, start, end):
+        yield match.span()
+
+
+def _decoded(text: bytes) -> str:
+    """Return a text in which bytes that are not UTF-8 are U+FFFD."""
+    return text.decode("utf-8", "replace")
+
+
+def _stripped(text: str) -> str:
+    first, last = 0, len(text)
+    while first < last and _is_space(text[first]):
+        first += 1
+    while first < last and _is_space(text[last - 1]):
+        last -= 1
+    return text[first:last]
+
+
+def _is_space(character: str) -> bool:
+    return character in _CONTROLS or unicodedata.category(character)[0] == "Z"
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _character_class(character: str) -> str:
+    """Return the class of a character in `_SIGN`.
+
+    It is S for a punctuation mark or symbol, T for a skin tone, M for a combining mark, J for the
+    zero-width joiner, and "." for others.
+    """
+    if "\U0001f3fb" <= character <= "\U0001f3ff":
+        return "T"
+    if character == "\u200d":
+        return "J"
+    return {"P": "S", "S": "S", "M": "M"}.get(unicodedata.category(character)[0], ".")

@@ -11,11 +11,34 @@ import tensorflow as tf
 
 from kerasnmt import zoo
 from kerasnmt.data import builtin_corpus
-from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, WordTokenizer
+from kerasnmt.text import (
+    CharacterTokenizer,
+    PunctuationTokenizer,
+    SentencePieceTokenizer,
+    WordTokenizer,
+)
 from kerasnmt.text.without_tensorflow import plain_tokenizer
 
 ODD = ["é", "e\u0301", "ﬁ", "①", "☃", "👩\u200d👩", "\u00a0", "\u3000", "カ\u3099", "</s>", "<s>"]
+ODD += [
+    "(",
+    "“",
+    "'s",
+    "’s",
+    "🏽",
+    "👍",
+    "￭",
+    "$",
+    "\u0300",
+    "\u2009",
+    "I",
+    "A",
+    "C",
+    "Ä",
+    "😀\u200d",
+]
 ODD += ["<unk>", "▁", "⁇", "\t", "\n", "\0", "\u200b", "ß", "İ", "\ufeff", "a", "the ", " ", "0"]
+KINDS = ["words", "words_and_punctuation", "characters", "folded characters"]
 
 
 def many_texts():
@@ -34,11 +57,13 @@ def tokenizers():
         "sentencepiece": sentencepiece_.source_tokenizer,
         "nfc": SentencePieceTokenizer.train([*corpus, "ガ é　ß", *"fi1"], 300),
         "words": WordTokenizer(["the", "dog", "."]),
-        "characters": CharacterTokenizer([*"abc ."]),
+        "words_and_punctuation": PunctuationTokenizer(["the", "dog", "￭.", "(￭", "ß", "￭'s"]),
+        "characters": CharacterTokenizer([*"abc .é☃"]),
+        "folded characters": CharacterTokenizer([*"abc .éßı"], fold_case=True),
     }
 
 
-@pytest.fixture(scope="module", params=["sentencepiece", "nfc", "words", "characters"])
+@pytest.fixture(scope="module", params=["sentencepiece", "nfc", *KINDS])
 def both(request):
     """A tokenizer, and its plain copy."""
     tokenizer = tokenizers()[request.param]
@@ -81,3 +106,21 @@ def test_sentencepiece_needs_no_tensorflow(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "['I see you.']\n"), done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_words_and_what_is_copied_are_equal(kind):
+    tokenizer = tokenizers()[kind]
+    plain = plain_tokenizer(keras.saving.serialize_keras_object(tokenizer))
+    texts = many_texts()
+    words = [[word.decode() for word in row] for row in tokenizer.words(texts).to_list()]
+    assert [plain.split(text)[1] for text in texts] == words
+    size, rows = tokenizer.vocabulary_size, [[1, 4, 2], [7, 99, 3], [-1, 5, 0]]
+    rows = [[size, size + 1, *row, size + 2] for row in rows]
+    unknown = [["x", "</s>", "é"], [" ", "😀"], []]
+    ragged = tf.ragged.constant(unknown, dtype=tf.string)
+    decoded = tokenizer.detokenize(tf.constant(rows), ragged).numpy()
+    assert plain.decode(rows, unknown) == [text.decode() for text in decoded]
+    tokens = tokenizer.tokens(tf.constant(rows), ragged).numpy().tolist()
+    found = [plain.tokens(row, own) for row, own in zip(rows, unknown, strict=True)]
+    assert found == [[token.decode() for token in row] for row in tokens]

@@ -159,5 +159,5 @@ def _attended(context: Any, source: Any, source_mask: Any) -> Any:
     scores = ops.cast(scores, "float32") / source.shape[-1] ** 0.5
     # The first score, 0, belongs to no word.
     scores = ops.pad(scores, ((0, 0), (0, 0), (1, 0)))
-    mask = ops.pad(source_mask, ((0, 0), (1, 0)), constant_values=True)
-    return weighted_sum(masked_softmax(scores, mask[:, None])[..., 1:], source)
+    mask = ops.pad(ops.cast(source_mask, "int32"), ((0, 0), (1, 0)), constant_values=1)
+    return weighted_sum(masked_softmax(scores, mask[:, None] > 0)[..., 1:], source)

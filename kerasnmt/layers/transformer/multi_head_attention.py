@@ -299,7 +299,7 @@ class MultiHeadSelfAttention(_MultiHead):
             The context, `[batch, hypotheses, units]`, and the new value of `cached`.
         """
         size = self.head_units
-        shape = (-1, words.shape[1], self.num_heads, 3 * size)
+        shape = (-1, ops.shape(words)[1], self.num_heads, 3 * size)
         heads = ops.reshape(on_rows(self.words_projection, words), shape)
         query, keys_and_values = ops.split(heads, [size], axis=-1)
         cached = write(cached, keys_and_values)

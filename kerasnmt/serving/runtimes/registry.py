@@ -4,10 +4,16 @@ from pathlib import Path
 
 from kerasnmt.serving.runtimes.ctranslate2.runtime import CTranslate2Runtime
 from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
+from kerasnmt.serving.runtimes.onnx.runtime import OnnxRuntime
 from kerasnmt.serving.runtimes.runtime import Runtime
 from kerasnmt.serving.runtimes.saved_model.runtime import SavedModelRuntime
 
-_RUNTIMES: list[Runtime] = [SavedModelRuntime(), CTranslate2Runtime(), LiteRTRuntime()]
+_RUNTIMES: list[Runtime] = [
+    SavedModelRuntime(),
+    CTranslate2Runtime(),
+    LiteRTRuntime(),
+    OnnxRuntime(),
+]
 
 
 def runtimes() -> tuple[Runtime, ...]:

@@ -50,6 +50,7 @@ class ServedModelSession(Session):
 
     Args:
         model: The export. Its functions return all outputs of the contract that are not optional.
+            Functions that are not in the contract are left out.
     """
 
     def __init__(self, model: ServedModel) -> None:
@@ -65,7 +66,8 @@ class ServedModelSession(Session):
                     if output not in contract.optional_outputs
                 },
             )
-            for name in model.signatures
+            for name in contract.outputs
+            if name in model.signatures
         }
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -1,0 +1,130 @@
+"""Exports for ONNX Runtime: the encoder and the step of a model as ONNX graphs."""
+
+from pathlib import Path
+
+import keras
+
+from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, extended
+from kerasnmt.runtime.loading import FORMAT, sha256
+from kerasnmt.runtime.onnx_graphs import ENCODER, STEP
+from kerasnmt.runtime.onnx_model import OnnxModel
+from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.serving.runtimes.onnx.graphs import make_graphs
+from kerasnmt.serving.runtimes.onnx.weights import with_weights
+from kerasnmt.serving.runtimes.plain_files import (
+    DESCRIPTION,
+    TOKENIZERS,
+    serialized_tokenizers,
+    write_json,
+)
+from kerasnmt.serving.runtimes.version_folder import refuse_existing
+
+
+def export_onnx(
+    model: keras.Model, directory: str | Path, *, weights: str = "float32", **options
+) -> str:
+    """Write a model for ONNX Runtime, completely or not at all.
+
+    `kerasnmt.runtime.load` and the program `kerasnmt` run the folder without TensorFlow and Keras.
+    It contains these files:
+
+    - `encoder.onnx`: From `source_ids`, int32 `[batch, source_length]` with the end token, padded
+      with 0, to the first states `state_0`, …, the memory `memory_0`, …, and `source_mask`. A model
+      that copies also takes `extended_source_ids`, and a model that reads a context, `context_ids`.
+    - `step.onnx`: From the last ids, int32 `[batch, hypotheses]`, the states and the memory to
+      `log_probabilities`, float32 `[batch, hypotheses, vocabulary]`, attention weights, and the new
+      states, `new_state_0`, ….
+    - `tokenizers.json`: The tokenizers with their vocabularies.
+    - `kerasnmt.json`: The search options, the special ids, the names of states, memory and records,
+      checksums of the other files, and examples with answers that the export gave when it was
+      written, for the check.
+    - `README.md`: How another program calls the graphs.
+
+    Args:
+        model: A `kerasnmt.models.TranslationModel` with tokenizers.
+        directory: Path of the folder to write. It must not exist. Its parents are created if
+            necessary.
+        weights: Number format of the matrices in the files: "float32", "float16" with half the
+            size, or "int8" with a quarter. ONNX Runtime computes with float32.
+        **options: Options of `kerasnmt.decoding.SearchOptions`. `kerasnmt.runtime.load` can
+            change them.
+
+    Returns:
+        Path of the folder.
+
+    Raises:
+        ValueError: If the folder exists, the model has no tokenizers, computes in half precision or
+            does not translate, or an option is out of range or not one of the search.
+        ModuleNotFoundError: If the extra `onnx-export` is not installed.
+        OSError: If the folder cannot be written.
+    """
+    directory = Path(directory)
+    refuse_existing(directory)
+    if model.compute_dtype != "float32":
+        raise ValueError(
+            f"Expected a model that computes in float32 for ONNX Runtime. Received: {model.name} "
+            f"with compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), "
+            "which has the same weights."
+        )
+    if options.get("split_sentences"):
+        raise ValueError(
+            "Expected split_sentences=False for ONNX Runtime, whose graphs take one sentence. "
+            "Received: split_sentences=True. Set it to False, on the command line with --search "
+            "split_sentences=false, or use model.export."
+        )
+    module = ExportModule(model, **options)  # checks the options
+    if module.contract.answer != "translation":
+        raise ValueError(
+            f"Expected a model that translates for ONNX Runtime. Received: {model.name}, which "
+            f"reads {' and '.join(module.fields)}. Use model.export to write it for TF Serving."
+        )
+    names = [*SOURCE_IDS[: 1 + model.reads_context]]
+    names += [extended(name) for name in names if model.copies]
+    graphs = make_graphs(
+        model, {name: keras.KerasTensor((None, None), dtype="int32") for name in names}
+    )
+    tokenizers = serialized_tokenizers(model)
+    description = {
+        "format": FORMAT,
+        **module.description,
+        "dictionary": options.get("dictionary"),
+        "weights": weights,
+        "copies": model.copies,
+        "special_ids": {"pad": PAD_ID, "unknown": UNKNOWN_ID, "start": START_ID, "end": END_ID},
+        "graphs": {
+            "inputs": names,
+            "states": graphs.states,
+            "memory": graphs.memory,
+            "records": graphs.records,
+        },
+    }
+    with atomic_folder(directory) as folder:
+        (folder / ENCODER).write_bytes(with_weights(graphs.encoder, weights))
+        (folder / STEP).write_bytes(with_weights(graphs.step, weights))
+        write_json(folder / TOKENIZERS, tokenizers)
+        (folder / "README.md").write_text(_README, encoding="utf-8")
+        description["files"] = {path.name: sha256(path) for path in sorted(folder.iterdir())}
+        written = OnnxModel(folder, description, tokenizers)
+        examples = module.contract.examples(written.function("serving_default"))
+        write_json(folder / DESCRIPTION, {**description, "examples": examples})
+    return str(directory)
+
+
+_README = """# A model for ONNX Runtime
+
+`encoder.onnx` reads a text, and `step.onnx` predicts its translation, token by token. Any program
+with ONNX Runtime can run them: in Python, C#, Java, C++ or JavaScript. `kerasnmt.json` has the
+names and the options.
+
+1. Turn the text into ids with `tokenizers.json`, append 3, the end token, and run `encoder.onnx`
+   with `source_ids`, int32 `[batch, length]`, padded with 0. It returns the states `state_0`, …,
+   the memory `memory_0`, …, and `source_mask`.
+2. Begin with `ids` = 2, the start token, int32 `[batch, 1]`.
+3. Run `step.onnx` with `ids`, the states and the memory. It returns `log_probabilities`,
+   `[batch, hypotheses, vocabulary]`, attention weights, and `new_state_0`, …, the states of the
+   next step. A state with an axis in `graphs.states` first gets one more row of zeros along it.
+4. Take the best id that is not 0 or 2 as the next `ids`, and go back to 3 until it is 3.
+
+In Python, `kerasnmt.runtime.load(folder).translate(texts)` does all of it, with beam search.
+"""

@@ -1,0 +1,32 @@
+"""Runtime of exports for ONNX Runtime."""
+
+from pathlib import Path
+from typing import Any
+
+from kerasnmt.runtime.onnx_graphs import ENCODER, STEP
+from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS
+from kerasnmt.serving.runtimes.runtime import Runtime
+from kerasnmt.tasks.served_model import ServedModel
+
+
+class OnnxRuntime(Runtime):
+    """ONNX Runtime, which runs on many devices and in many languages."""
+
+    name = "onnx"
+    title = "ONNX Runtime"
+    about = "onnx needs neither TensorFlow nor Keras, and is the fastest for one text."
+    mark = STEP
+    further_files = (ENCODER, TOKENIZERS, DESCRIPTION)
+    needs_tensorflow = False
+
+    def export(self, model: Any, directory: Path, **options: Any) -> str:
+        """Write a folder; see `export_onnx`."""
+        from kerasnmt.serving.runtimes.onnx.export import export_onnx
+
+        return export_onnx(model, directory, **options)
+
+    def load(self, export: Path) -> ServedModel:
+        """Load an export; see `kerasnmt.runtime.load`."""
+        from kerasnmt.runtime import load_onnx
+
+        return load_onnx(export)

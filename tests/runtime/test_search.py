@@ -1,0 +1,113 @@
+"""The searches on NumPy arrays find what those of `kerasnmt.decoding` find."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from kerasnmt import decoding, runtime
+from kerasnmt.decoding import SearchOptions
+
+VOCABULARY, UNITS, LENGTHS = 99, 6, (5, 3, 0, 4)
+PREFIX = np.array([[4, 5], [6, 0], [0, 0], [7, 7]], "int32")
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A step with states, attention weights and few probable tokens, and its first arguments."""
+    rng = np.random.default_rng(7)
+    embed, kernel, output = (
+        1.5 * rng.normal(size=shape).astype("float32")
+        for shape in ((VOCABULARY, UNITS), (UNITS, UNITS), (2 * UNITS, VOCABULARY))
+    )
+    mask = np.arange(5) < np.array(LENGTHS)[:, None]
+    memory = {"keys": rng.normal(size=(4, 5, UNITS)).astype("float32"), "mask": mask}
+    states = {"h": rng.normal(size=(4, UNITS)).astype("float32")}
+
+    def step(ids, states, memory):
+        h = ops.tanh(ops.take(embed, ids, axis=0) + ops.matmul(states["h"], kernel))
+        scores = ops.einsum("rhu,rsu->rhs", h, memory["keys"])
+        weights = ops.softmax(ops.where(memory["mask"][:, None], scores, -1e9))
+        context = ops.einsum("rhs,rsu->rhu", weights, memory["keys"])
+        logits = ops.matmul(ops.concatenate([h, context], axis=-1), output)
+        return ops.log_softmax(logits), {"weights": weights}, {"h": h}
+
+    return step, states, memory
+
+
+def on_arrays(step):
+    def run(*arguments):
+        return keras.tree.map_structure(np.asarray, step(*arguments))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"beam_size": 1},
+        {"beam_size": 4},
+        {"beam_size": 12, "length_penalty": 1.3, "length_normalization": "length"},
+        {"beam_size": 3, "coverage_penalty": 0.4, "min_length": 4},
+        {"beam_size": 3, "no_repeat_ngram": 2},
+        {"beam_size": 3, "no_repeat_ngram": 1},
+        {"beam_size": 3, "max_length_ratio": 1.2, "max_length_margin": 1},
+        {"beam_size": 1, "samples": 5, "seed": 3},
+        {"samples": 6, "temperature": 2.0, "top_k": 4, "top_p": 0.9, "seed": 1},
+    ],
+)
+@pytest.mark.parametrize("prefix_ids", [None, PREFIX])
+def test_the_same_hypotheses(model, options, prefix_ids):
+    step, states, memory = model
+    options = SearchOptions(**{"max_length": 8, **options})
+    n_best, with_tree = options.hypotheses, not options.samples
+    ids = np.array([[4, 5, 6, 7, 3], [4, 4, 3, 0, 0], [0] * 5, [8, 7, 6, 3, 0]], "int32")
+    expected = decoding.search(
+        step,
+        states,
+        memory,
+        ops.full((4,), 2, dtype="int32"),
+        memory["mask"],
+        options,
+        end_id=3,
+        never_ids=(0, 2),
+        n_best=n_best,
+        prefix_ids=prefix_ids,
+        with_tree=with_tree,
+        sampled_from={"source_ids": ids},
+    )
+    expected, tree = expected if with_tree else (expected, None)
+    found, found_tree = runtime.search(
+        on_arrays(step),
+        {name: state[:, None] for name, state in states.items()},
+        memory,
+        memory["mask"],
+        options,
+        never_ids=(0, 2),
+        n_best=n_best,
+        prefix_ids=prefix_ids,
+        sampled_from={"source_ids": ids},
+    )
+    length = found.ids.shape[2]
+    assert len(np.unique(found.ids[:, 0], axis=0)) >= 3
+    np.testing.assert_array_equal(found.ids, expected.ids[..., :length])
+    assert not np.any(expected.ids[..., length:])
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-5)
+    weights = expected.records["weights"]
+    np.testing.assert_allclose(found.records["weights"], weights[:, :, :length], atol=1e-6)
+    if tree is not None:
+        for one, other in zip(found_tree, tree, strict=True):
+            np.testing.assert_allclose(one, other[..., :length], rtol=1e-5)
+
+
+def test_no_rows(model):
+    step, states, memory = model
+    none = {name: value[:0] for name, value in memory.items()}
+    found, _ = runtime.search(
+        on_arrays(step),
+        {"h": states["h"][:0, None]},
+        none,
+        none["mask"],
+        SearchOptions(beam_size=2),
+    )
+    assert found.ids.shape == (0, 1, 0)

@@ -1,0 +1,225 @@
+"""Exports for ONNX Runtime answer as the model does."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from kerasnmt.runtime import load
+from kerasnmt.runtime.onnx_graphs import OnnxGraphs
+from kerasnmt.serving import check_export, export_onnx
+from kerasnmt.serving.runtimes.onnx.graphs import make_graphs
+from kerasnmt.serving.runtimes.onnx.weights import with_weights
+from kerasnmt.tasks import Translator, task_of
+from kerasnmt.text import PunctuationTokenizer, WordTokenizer
+from tests.conftest import WORDS
+from tests.numerics import fill
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
+# Words outside the vocabulary, of which one stands twice.
+TEXTS = ["two dogs run .", "zeb runs . zeb and anna run .", "", "   ", "dog", "anna zeb a zeb"]
+SIZES = {"embedding_dim": 6, "units": 6, "dropout": 0.0}
+TRANSFORMER = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}
+thorough = pytest.mark.thorough("converts one model more")
+
+
+def make(name):
+    """Create a tiny model with large random weights."""
+    tokenizer = WordTokenizer(WORDS)
+    if name.startswith("transformer"):
+        model = zoo.get_model(name)(tokenizer, **TRANSFORMER)
+    else:
+        model = zoo.get_model(name)(tokenizer, **SIZES)
+    fill(model, 56, scale=1.3)
+    if name.startswith("transformer"):
+        for weight in model.weights:  # random norms would make all words alike
+            if "norm" in weight.path:
+                weight.assign(np.full(weight.shape, weight.path.endswith("gamma")))
+    return model
+
+
+@pytest.fixture(scope="module")
+def exported(make_pointer_model, tmp_path_factory):
+    """A model that copies, and its export."""
+    model = make_pointer_model(seed=56)
+    folder = tmp_path_factory.mktemp("onnx") / "parent" / "copies"
+    assert export_onnx(model, folder, **OPTIONS) == str(folder)
+    return model, folder
+
+
+def check_equal(found, expected, **tolerance):
+    """Check that answers are equal: texts exactly, and scores to a tolerance."""
+    assert [text for text, _ in found] == [text for text, _ in expected]
+    np.testing.assert_allclose([s for _, s in found], [s for _, s in expected], **tolerance)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "history_attention_gru",  # has a cache, like a Transformer
+        *(
+            pytest.param(name, marks=thorough)
+            for name in zoo.list_models()
+            if not name.startswith(("history", "context", "show", "memory"))
+        ),
+    ],
+)
+def test_it_answers_as_the_model(name, tmp_path):
+    model = make(name)
+    ours = load(export_onnx(model, tmp_path / "onnx", **OPTIONS))
+    theirs = Translator(task_of(model, **OPTIONS))
+    check_equal(ours.best(TEXTS), theirs.best(TEXTS), atol=1e-4)
+    assert len({*ours.translate(TEXTS)}) > 1
+    targets = ["dog", "a man reads .", "", "zeb", "two", "runs zeb zeb"]
+    scores = ours.score(TEXTS, targets), theirs.score(TEXTS, targets)
+    np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-4)
+
+
+def test_all_answers_of_a_model_that_copies(exported):
+    model, folder = exported
+    ours, theirs = load(folder), Translator(task_of(model, **OPTIONS))
+    found, expected = ours.best(TEXTS), theirs.best(TEXTS)
+    check_equal(found, expected, atol=1e-4)
+    assert any("zeb" in text for text, _ in found)
+    for one, other in zip(ours.n_best(TEXTS), theirs.n_best(TEXTS), strict=True):
+        check_equal(one, other, atol=1e-4)
+    prefixes = ["dog", "zeb a", "", "dog", "", "man"]
+    best = (one.best(TEXTS, prefixes=prefixes) for one in (ours, theirs))
+    check_equal(*best, atol=1e-4)
+    targets = ["dog", "zeb", "", "man dog", "x", "anna zeb"]
+    scores = (one.score(TEXTS, targets) for one in (ours, theirs))
+    np.testing.assert_allclose(*scores, rtol=1e-4)
+    found, expected = (
+        [*one.attention(TEXTS), *one.forced_attention(TEXTS, targets)] for one in (ours, theirs)
+    )
+    for one, other in zip(found, expected, strict=True):
+        assert (one.source_tokens, one.target_tokens) == (other.source_tokens, other.target_tokens)
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+        probabilities = one.generate_probability, other.generate_probability
+        np.testing.assert_allclose(*probabilities, atol=1e-5)
+
+
+def test_other_options_than_those_of_the_export(exported):
+    model, folder = exported
+    options = {"samples": 4, "top_k": 5, "seed": 2, "max_length": 8, "no_repeat_ngram": 2}
+    ours, theirs = load(folder, **options), Translator(task_of(model, **options))
+    for one, other in zip(ours.n_best(TEXTS), theirs.n_best(TEXTS), strict=True):
+        check_equal(one, other, atol=1e-4)
+    with pytest.raises(ValueError, match=r"from 1 to 1000\. Received: beam_size=0"):
+        load(folder, beam_size=0)
+
+
+@thorough
+def test_a_context(tmp_path):
+    model, options = make("context_attention_gru"), {**OPTIONS, "min_length": 5}
+    model.decoder.gate.projection.bias.assign([-9.0, 0.0, 9.0])  # copies from the context
+    contexts = ["mary went home .", "zeb and Zoë run .", "dog", "", "a b c d e f", "zeb"]
+    ours = load(export_onnx(model, tmp_path / "onnx", **options))
+    theirs = Translator(task_of(model, **options))
+    found = ours.best(TEXTS, contexts=contexts)
+    check_equal(found, theirs.best(TEXTS, contexts=contexts), atol=1e-4)
+    assert {"home", "d"} <= {word for text, _ in found for word in text.split()}
+    attended = (one.attention(TEXTS, contexts=contexts) for one in (ours, theirs))
+    for one, other in zip(*attended, strict=True):
+        np.testing.assert_allclose(one.context_weights, other.context_weights, atol=1e-5)
+
+
+@thorough
+def test_unknown_words_are_replaced(tmp_path):
+    source, target = PunctuationTokenizer(WORDS), WordTokenizer(["le", "chien"])
+    model = fill(zoo.bahdanau_gru(source, target, **SIZES), 50, scale=1.3)
+    model.decoder.generator.bias.assign([0.0, 6.0, 0.0, 0.0, 0.0, 0.0])
+    options = {**OPTIONS, "min_length": 5, "replace_unknown": True, "dictionary": {"dog": "chat"}}
+    ours = load(export_onnx(model, tmp_path / "onnx", **options))
+    theirs = Translator(task_of(model, **options))
+    found = ours.best(TEXTS)
+    check_equal(found, theirs.best(TEXTS), atol=1e-4)
+    assert {"anna", "chat"} <= {word for text, _ in found for word in text.split()}
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    """Graphs of a model with matrices of 128 rows or columns."""
+    model = zoo.luong_dot_lstm(WordTokenizer(WORDS), embedding_dim=128, units=128)
+    return make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")})
+
+
+@pytest.mark.parametrize(("kind", "ratio"), [("float16", 0.5), ("int8", 0.25)])
+def test_smaller_weights(graphs, kind, ratio, tmp_path):
+    found, sizes = [], []
+    for folder, kind_ in ((tmp_path / "float32", "float32"), (tmp_path / kind, kind)):
+        folder.mkdir()
+        for name, graph in (("encoder.onnx", graphs.encoder), ("step.onnx", graphs.step)):
+            (folder / name).write_bytes(with_weights(graph, kind_))
+        model = OnnxGraphs(folder, graphs._asdict())
+        states, memory, _ = model.encode({"source_ids": np.array([[4, 5, 6, 3]], "int32")})
+        found.append(model.step(np.array([[2]], "int32"), states, memory)[0])
+        sizes.append(sum(path.stat().st_size for path in folder.iterdir()))
+    assert ratio < sizes[1] / sizes[0] < ratio + 0.1
+    np.testing.assert_allclose(*found, atol=0.01)
+    assert not np.array_equal(*found)
+
+
+def test_an_unknown_number_format(word_model, tmp_path):
+    with pytest.raises(ValueError, match=r"one of float32, float16, int8\. Received: .*'int4'"):
+        export_onnx(word_model, tmp_path / "other", weights="int4")
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_check_passes(exported):
+    report = check_export(exported[1])
+    assert report.passed, str(report)
+    assert {row.name for row in report.rows} >= {"n_best", "attention", "expected"}
+
+
+def test_damaged_and_newer_folders(exported, tmp_path):
+    folder = shutil.copytree(exported[1], tmp_path / "copy")
+    description = folder / "kerasnmt.json"
+    document = json.loads(description.read_text(encoding="utf-8"))
+    description.write_text(json.dumps({**document, "format": 9}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"its format 9 is newer than 1\. Update kerasnmt"):
+        load(folder)
+    description.write_text(json.dumps(document), encoding="utf-8")
+    with (folder / "step.onnx").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(ValueError, match=r"copy: .*step\.onnx is damaged"):
+        load(folder)
+    with pytest.raises(ValueError, match=r"nowhere: the model cannot be loaded"):
+        load(tmp_path / "nowhere")
+
+
+def test_neither_tensorflow_nor_keras_is_imported(exported):
+    program = (
+        "import sys; from kerasnmt.runtime import load; "
+        f"print(load({str(exported[1])!r}).translate(['two dogs run .', 'zeb runs .'])); "
+        "assert not {'tensorflow', 'keras', 'h5py', 'typer'} & {*sys.modules}"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    expected = Translator(task_of(exported[0], **OPTIONS)).translate([*TEXTS[:1], "zeb runs ."])
+    assert (done.returncode, done.stdout) == (0, f"{expected}\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split_sentences": True}, r"split_sentences=False for ONNX Runtime"),
+        ({"beam_size": 0}, r"from 1 to 1000\. Received: beam_size=0"),
+    ],
+)
+def test_what_it_does_not_do(make_translator_model, options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        export_onnx(make_translator_model(), tmp_path / "onnx", **options)
+    assert not (tmp_path / "onnx").exists()
+
+
+def test_a_model_that_reads_images_is_refused(tmp_path):
+    model = zoo.show_attend_tell_lstm(WordTokenizer(["a"]), image_size=32, embedding_dim=4, units=3)
+    with pytest.raises(ValueError, match=r"that translates for ONNX Runtime.*reads image"):
+        export_onnx(model, tmp_path / "onnx")
