@@ -20,10 +20,10 @@ def model():
     pairs = builtin_corpus(8000)
     tokenizer = WordTokenizer.train(pairs, vocabulary_size=3000)
     model = bahdanau_gru(tokenizer, units=48, embedding_dim=48, dropout=0.1, coverage=0.1)
-    dataset = batches(pairs, tokenizer, batch_size=16, seed=1, cache=True)
+    dataset = batches(pairs, tokenizer, batch_size=32, seed=1, cache=True)
     steps = 3 * sum(1 for _ in dataset)
     schedule = keras.optimizers.schedules.CosineDecay(
-        0.0, steps, alpha=0.05, warmup_target=0.006, warmup_steps=100
+        0.0, steps, alpha=0.05, warmup_target=0.01, warmup_steps=60
     )
     model.compile(Adam(schedule, global_clipnorm=1.0))
     model.fit(dataset, epochs=3, verbose=0, shuffle=False)

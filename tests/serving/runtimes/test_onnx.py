@@ -147,7 +147,7 @@ def test_unknown_words_are_replaced(tmp_path):
 @pytest.fixture(scope="module")
 def graphs():
     """Graphs of a model with matrices of 128 rows or columns."""
-    model = zoo.luong_dot_lstm(WordTokenizer(WORDS), embedding_dim=128, units=128)
+    model = zoo.encoder_decoder_lstm(WordTokenizer(WORDS), embedding_dim=128, units=128)
     return make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")})
 
 

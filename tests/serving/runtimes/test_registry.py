@@ -22,6 +22,7 @@ from kerasnmt.serving.server.run_server import ServerOptions, run_server
 from kerasnmt.tasks import ServedModel, Translator
 from tests.cli.conftest import (  # noqa: F401
     kerasnmt,
+    load_export_once,
     load_model_once,
     load_once,
     load_run_once,
