@@ -233,18 +233,22 @@ def refuse_run(directory: Path) -> None:
 
 
 def load_run_translator(path: str | Path, others: Sequence[str | Path] | None = None) -> Any:
-    """Load a run or a preset, or an ensemble of several, to score or align given translations.
+    """Load a run, a preset, an export, or an ensemble, to score or align given translations.
 
     Args:
-        path: See `load_run`.
+        path: See `load_translator`.
         others: Further runs or presets, for an ensemble.
 
     Returns:
         A `kerasnmt.tasks.Translator`.
 
     Raises:
-        ValueError: See `load_run`.
+        ValueError: See `load_run` and `load_translator`.
     """
+    from kerasnmt.serving.runtimes.registry import find_runtime
+
+    if find_runtime(path) is not None:
+        return load_translator(path, SearchChanges(others=others))
     model, _ = load_run(path, SearchChanges(others=others))
     from kerasnmt.tasks import Translator, task_of
 
@@ -262,7 +266,8 @@ def load_translator(
 
     Args:
         path: Run or preset (see `load_run`), or export of any runtime.
-        changes: Changes to the search. An export has its own search, so only its beam size fits.
+        changes: Changes to the search. Most exports have a search of their own, so only its beam
+            size fits.
         translates: See `load_run`.
         warns: Whether the translator of a preset, with its own search options, warns of texts with
             a low score.
@@ -290,19 +295,25 @@ def load_translator(
             "Expected the folder of a run, with a model.keras, or the folder of an export, with "
             f"{', '.join(marks)} or {last}, or a preset. Received: {path}{no_model(path)}"
         )
-    beam_size = changes.beam_size
-    if changes.others or changes.search:
+    runtime, export = match
+    if changes.others or (changes.search and runtime.fixed_search):
         raise ValueError(
             "Expected a run or a preset, with --with or --search, which are fixed in an export. "
             f"Received: {directory}, an export."
         )
-    runtime, export = match
+    beam_size, search = changes.beam_size, {}
+    if not runtime.fixed_search:
+        from kerasnmt.decoding import TranslationOptions
+
+        search = TranslationOptions.with_changes({}, changes.search or [])
+        if beam_size is not None:
+            search["beam_size"] = beam_size
     if runtime.needs_tensorflow:
         load_tensorflow()
     with without_talk():
         from kerasnmt.tasks import Translator
 
-        translator = Translator(runtime.load(export))
+        translator = Translator(runtime.load(export, **search))
     if translates and not kind_of(translator.fields).translates:
         raise ValueError(
             f"{directory}: expected an export that translates. Received: an export that reads "

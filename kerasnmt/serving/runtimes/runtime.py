@@ -28,6 +28,7 @@ class Runtime:
         versions: Whether an export is a folder `<name>` with a folder for each version.
         only_translates: Whether the runtime answers only requests to translate.
         needs_tensorflow: Whether an export is loaded with TensorFlow in Python.
+        fixed_search: Whether the options of the search are fixed in an export.
         lacks: Names of the signatures that no export for this runtime has.
         session_without: Package that must not be imported where a session runs, or None.
     """
@@ -40,6 +41,7 @@ class Runtime:
     versions: ClassVar[bool] = False
     only_translates: ClassVar[bool] = True
     needs_tensorflow: ClassVar[bool] = True
+    fixed_search: ClassVar[bool] = True
     lacks: ClassVar[frozenset[str]] = frozenset()
     session_without: ClassVar[str | None] = None
 
@@ -66,11 +68,15 @@ class Runtime:
         """
         raise NotImplementedError
 
-    def load(self, export: Path) -> ServedModel:
+    def load(self, export: Path, **search: Any) -> ServedModel:
         """Load an export for `Translator`.
 
+        Args:
+            export: Folder of the export.
+            **search: Options in place of those of the export, if its search is not fixed.
+
         Raises:
-            ValueError: If it cannot be loaded.
+            ValueError: If it cannot be loaded, or an option is out of range.
         """
         raise NotImplementedError
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
+from kerasnmt.cli.loading import SearchChanges, load_run_translator, load_translator
 from kerasnmt.runtime import load
 from kerasnmt.runtime.onnx_graphs import OnnxGraphs
 from kerasnmt.serving import check_export, export_onnx
@@ -114,6 +115,20 @@ def test_other_options_than_those_of_the_export(exported):
         check_equal(one, other, atol=1e-4)
     with pytest.raises(ValueError, match=r"from 1 to 1000\. Received: beam_size=0"):
         load(folder, beam_size=0)
+
+
+def test_the_program_changes_the_search_and_scores(exported):
+    model, folder = exported
+    options = {**OPTIONS, "beam_size": 1, "max_length": 4}
+    ours = load_translator(folder, SearchChanges(beam_size=1, search=["max_length=4"]))
+    theirs = Translator(task_of(model, **options))
+    check_equal(ours.best(TEXTS), theirs.best(TEXTS), atol=1e-4)
+    scores = (one.score(TEXTS, TEXTS[::-1]) for one in (load_run_translator(folder), theirs))
+    np.testing.assert_allclose(*scores, rtol=1e-4)
+    with pytest.raises(ValueError, match=r"'beam_sze'; did you mean 'beam_size'"):
+        load_translator(folder, SearchChanges(search=["beam_sze=4"]))
+    with pytest.raises(ValueError, match=r"Expected a run or a preset, with --with"):
+        load_run_translator(folder, [folder])
 
 
 @thorough

@@ -18,6 +18,7 @@ class OnnxRuntime(Runtime):
     mark = STEP
     further_files = (ENCODER, TOKENIZERS, DESCRIPTION)
     needs_tensorflow = False
+    fixed_search = False
 
     def export(self, model: Any, directory: Path, **options: Any) -> str:
         """Write a folder; see `export_onnx`."""
@@ -25,8 +26,8 @@ class OnnxRuntime(Runtime):
 
         return export_onnx(model, directory, **options)
 
-    def load(self, export: Path) -> ServedModel:
+    def load(self, export: Path, **search: Any) -> ServedModel:
         """Load an export; see `kerasnmt.runtime.load`."""
         from kerasnmt.runtime import load_onnx
 
-        return load_onnx(export)
+        return load_onnx(export, **search)
