@@ -10,6 +10,8 @@ START_ID = 2
 END_ID = 3
 # Inputs of a model with the ids of the texts that it reads.
 SOURCE_IDS = ("source_ids", "context_ids")
+# Maximum number of tokens of a context, including its end token. Longer contexts are truncated.
+MAX_CONTEXT_LENGTH = 1000
 
 
 def extended(name: str) -> str:

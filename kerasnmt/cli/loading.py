@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
@@ -25,6 +25,26 @@ class SearchChanges(NamedTuple):
     beam_size: int | None = None
     search: Sequence[str] | None = None
     others: Sequence[str | Path] | None = None
+
+    def checked(self) -> Self:
+        """Return the changes.
+
+        Raises:
+            ValueError: If there are two beam sizes.
+        """
+        for option in self.search or []:
+            if self.beam_size is not None and option.startswith("beam_size="):
+                raise ValueError(
+                    "Expected one beam size. "
+                    f"Received: --beam-size {self.beam_size} and --search {option}."
+                )
+        return self
+
+    @property
+    def options(self) -> list[str]:
+        """Changes to the search options, including the beam size."""
+        beam_size, search, _ = self.checked()
+        return [*(search or []), *([] if beam_size is None else [f"beam_size={beam_size}"])]
 
 
 class ServerModel(NamedTuple):
@@ -66,12 +86,7 @@ def load_run(
             models do not fit together; if a search option is unknown, out of range or given twice;
             or if search options are given for a model that does not search.
     """
-    beam_size, search, others = changes
-    for option in search or []:
-        if beam_size is not None and option.startswith("beam_size="):
-            raise ValueError(
-                f"Expected one beam size. Received: --beam-size {beam_size} and --search {option}."
-            )
+    beam_size, search, others = changes.checked()
     model, options = _load_one(path, search or [], translates or bool(others))
     if others:
         from kerasnmt.models import Ensemble
@@ -247,7 +262,7 @@ def load_run_translator(path: str | Path, others: Sequence[str | Path] | None = 
     """
     from kerasnmt.serving.runtimes.registry import find_runtime
 
-    if find_runtime(path) is not None:
+    if not is_trained(path) and find_runtime(path) is not None:
         return load_translator(path, SearchChanges(others=others))
     model, _ = load_run(path, SearchChanges(others=others))
     from kerasnmt.tasks import Translator, task_of
@@ -299,21 +314,16 @@ def load_translator(
     if changes.others or (changes.search and runtime.fixed_search):
         raise ValueError(
             "Expected a run or a preset, with --with or --search, which are fixed in an export. "
-            f"Received: {directory}, an export."
+            f"Received: {directory}, an export for {runtime.title}."
         )
-    beam_size, search = changes.beam_size, {}
-    if not runtime.fixed_search:
-        from kerasnmt.decoding import TranslationOptions
-
-        search = TranslationOptions.with_changes({}, changes.search or [])
-        if beam_size is not None:
-            search["beam_size"] = beam_size
+    beam_size = changes.beam_size if runtime.fixed_search else None
     if runtime.needs_tensorflow:
         load_tensorflow()
     with without_talk():
         from kerasnmt.tasks import Translator
 
-        translator = Translator(runtime.load(export, **search))
+        search = () if runtime.fixed_search else (changes.options,)
+        translator = Translator(runtime.load(export, *search))
     if translates and not kind_of(translator.fields).translates:
         raise ValueError(
             f"{directory}: expected an export that translates. Received: an export that reads "

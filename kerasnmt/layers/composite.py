@@ -117,12 +117,6 @@ def build_once(layer: keras.layers.Layer, *shapes: tuple | None) -> None:
         layer.build(*shapes)
 
 
-def builds_in_call(*layers: keras.layers.Layer | None) -> bool:
-    """Return whether some layer has no `build` method, so that a call creates the weights in it."""
-    outer = [layer for layer in layers if layer is not None]
-    inside = [one for layer in outer for _, one in layers_within(layer)]
-    return any(
-        type(layer).build is keras.layers.Layer.build
-        and not all(one.built for _, one in layers_within(layer))
-        for layer in outer + inside
-    )
+def comes_from_elsewhere(layer: Any) -> bool:
+    """Return whether neither this library nor Keras defines the class of a layer."""
+    return not type(layer).__module__.startswith(("kerasnmt.", "keras."))

@@ -10,7 +10,7 @@ from keras import ops
 from kerasnmt import hooks
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import Targets, TokenProbability, build_once
-from kerasnmt.layers.composite import builds_in_call, layers_within
+from kerasnmt.layers.composite import comes_from_elsewhere, layers_within
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.losses import (
     aligned_words,
@@ -85,9 +85,14 @@ class EncoderDecoder(SearchModel):
         self.decoder_metrics = [keras.metrics.Mean(name=name) for name in decoder.measures]
 
     def make_weights(self) -> None:
-        """Create all weights, also those of layers without a `build` method."""
+        """Create all weights.
+
+        The layers of this library create them in `build`. Others may do so in their first call, so
+        if there are any, they are called with symbolic tensors. Parts that do not fit together
+        raise an error here or in the first call.
+        """
         self.build()
-        if builds_in_call(self.encoder, self.bridge, self.decoder):
+        if any(comes_from_elsewhere(layer) for _, layer in layers_within(self)):
             target_ids = keras.KerasTensor((None, None), dtype="int32")
             # A call would count as the first one when Keras loads a functional model around this.
             self.compute_output_spec({**self.encoder.inputs(), "target_ids": target_ids})

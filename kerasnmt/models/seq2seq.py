@@ -11,6 +11,7 @@ import numpy as np
 from kerasnmt import hooks
 from kerasnmt.columns import holds_texts
 from kerasnmt.ids import extended
+from kerasnmt.layers.composite import comes_from_elsewhere
 from kerasnmt.models.checks import check_vocabulary
 from kerasnmt.models.encoder_decoder import EncoderDecoder
 from kerasnmt.models.translation_model import TranslationModel
@@ -79,6 +80,8 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         )
         self.share_embeddings = share_embeddings
         self._check_tokenizers()
+        if not comes_from_elsewhere(encoder):
+            encoder.check_embedded(share_embeddings)
         self.make_weights()
 
     def fit(

@@ -1,7 +1,7 @@
 """Models that translate on ONNX Runtime."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,14 +9,19 @@ import numpy as np
 
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.search_options import SearchOptions
-from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, extended
+from kerasnmt.ids import (
+    END_ID,
+    MAX_CONTEXT_LENGTH,
+    PAD_ID,
+    SOURCE_IDS,
+    START_ID,
+    UNKNOWN_ID,
+    extended,
+)
 from kerasnmt.runtime.onnx_graphs import OnnxGraphs
 from kerasnmt.runtime.search import Arrays, search
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 from kerasnmt.text.without_tensorflow import PlainTokenizer, plain_tokenizer
-
-# Maximum number of tokens of a context, including its end token.
-_MAX_CONTEXT_LENGTH = 1000
 
 Texts = Sequence[str | bytes]
 
@@ -48,14 +53,18 @@ class OnnxModel(ServedModel):
         directory: Path of the folder.
         description: Content of its `kerasnmt.json`.
         tokenizers: Content of its `tokenizers.json`.
+        search: Options of the search.
     """
 
     def __init__(
-        self, directory: Path, description: Mapping[str, Any], tokenizers: Mapping[str, Any]
+        self,
+        directory: Path,
+        description: Mapping[str, Any],
+        tokenizers: Mapping[str, Any],
+        search: SearchOptions,
     ) -> None:
-        self.description = description
-        known = {field.name for field in fields(SearchOptions)}
-        self._options = SearchOptions(**{k: v for k, v in description.items() if k in known})
+        self.description = {**description, **asdict(search)}
+        self._options = search
         self._source: PlainTokenizer = plain_tokenizer(tokenizers["source"])
         has_target = "target" in tokenizers
         self._target = plain_tokenizer(tokenizers["target"]) if has_target else self._source
@@ -94,7 +103,7 @@ class OnnxModel(ServedModel):
         hypotheses = self._search(source, n_best=self._options.hypotheses)
         translations = np.full(hypotheses.scores.shape, b"", object)
         scores = np.full(hypotheses.scores.shape, ABSENT_SCORE, "float32")
-        for row, texts in enumerate(self._texts(hypotheses.ids, source)):
+        for row, texts in enumerate(self._texts(self._replaced(hypotheses, source), source)):
             # Different tokens can give the same text. Only the best of them stays.
             ranked: dict[bytes, float] = {}
             for one, score in zip(texts, hypotheses.scores[row], strict=True):
@@ -133,7 +142,7 @@ class OnnxModel(ServedModel):
 
     def _read(self, text: Texts, context: Texts | None = None, cut: bool = True) -> _Source:
         """Turn texts into ids, truncated to the lengths of the search."""
-        limits = (self._options.max_length - 1, _MAX_CONTEXT_LENGTH - 1) if cut else (None, None)
+        limits = (self._options.max_length - 1, MAX_CONTEXT_LENGTH - 1) if cut else (None, None)
         columns = [text] if context is None else [text, context]
         inputs: dict[str, list[list[int]]] = {}
         unknown_words: list[list[str]] = []

@@ -46,7 +46,7 @@ class TranslationTask(SearchTask):
         - A model that copies from a context also returns `context_probability`, float32
           `[batch, target_length]`, the probability that a word was copied from the context.
 
-    An export does not have these steps, which take one more field first:
+    Of the exports, only those for ONNX Runtime have these steps, which take one more field first:
 
     - `forced_prefix` takes `prefix`, the words with which a translation must begin, or an empty
       string for any words. It returns the outputs of `serving_default`.

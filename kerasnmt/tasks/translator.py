@@ -22,7 +22,8 @@ class Translator:
 
     Args:
         model: A task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the result of
-            `load_export` or `load_lite`; a `RestClient`; or a `GrpcClient`.
+            `load_export`, `load_lite` or `kerasnmt.runtime.load_onnx`; a `RestClient`; or a
+            `GrpcClient`.
         low_score: Score below which a translation is doubtful, because nearly all sentences of the
             test data score higher; see `TextModel.save_to_preset`. `ask` and `best` warn of such
             texts. None for no warning.
@@ -207,8 +208,8 @@ class Translator:
             Natural logarithms, in order.
 
         Raises:
-            ValueError: If the numbers of sources, targets and contexts differ, or the model is in
-                an export or on a server.
+            ValueError: If the numbers of sources, targets and contexts differ, or the model is on
+                a server or in an export that is not for ONNX Runtime.
         """
         request = self._pairs(sources, targets, contexts)
         return self._run("score", request, lambda outputs: outputs["score"].tolist(), batch_size)

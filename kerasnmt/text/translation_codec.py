@@ -5,12 +5,9 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasnmt.ids import SOURCE_IDS, UNKNOWN_ID, extended
+from kerasnmt.ids import MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 from kerasnmt.text.tokenizer import Tokenizer
-
-# Maximum number of tokens of a context, including its end token. Longer contexts are truncated.
-MAX_CONTEXT_LENGTH = 1000
 
 
 class EncodedSource(NamedTuple):

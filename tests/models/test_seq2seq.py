@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
+from kerasnmt.layers import RecurrentEncoder
 from kerasnmt.layers.encoders.encoder import Encoder
 from kerasnmt.models import Seq2Seq
 from kerasnmt.text import WordTokenizer
@@ -268,3 +269,25 @@ def test_file_of_a_model_that_is_not_compiled(make_model, batch, tmp_path):
     np.testing.assert_array_equal(copy(batch[0]), model(batch[0]))
     copy.compile()
     assert copy.label_smoothing == 0.1
+
+
+@keras.saving.register_keras_serializable("tests")
+class WithFurtherLayer(RecurrentEncoder):
+    """An encoder of the library with one more layer, which a call builds."""
+
+    def __init__(self, embedding, layers, **options):
+        super().__init__(embedding, layers, **options)
+        self.further = keras.layers.Dense(8)
+
+    def call(self, *inputs, **options):
+        annotations, mask, states = super().call(*inputs, **options)
+        return self.further(annotations), mask, states
+
+
+def test_a_further_layer_of_a_subclass_is_saved(batch, tmp_path):
+    parts = bahdanau_gru(13, units=4, embedding_dim=4)
+    encoder = WithFurtherLayer.from_config(parts.encoder.get_config())
+    model = Seq2Seq(encoder, parts.bridge, parts.decoder)
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(copy(batch[0]), model(batch[0]))

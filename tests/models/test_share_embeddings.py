@@ -151,9 +151,9 @@ def test_one_embedding_too_many_or_too_few():
     free, shared = make(share_embeddings=False), make()
     message = r"either an encoder with an embedding, or embedded words"
     for donor, share in ((free, True), (shared, False)):
-        model = Seq2Seq.from_config(donor.get_config() | {"share_embeddings": share})
+        config = donor.get_config() | {"share_embeddings": share}
         with pytest.raises(ValueError, match=message):
-            model(INPUTS)
+            Seq2Seq.from_config(config)
     encoder = RecurrentEncoder(None, [BidirectionalLayer(GRUCell(4))])
     with pytest.raises(ValueError, match=message):
         encoder(INPUTS["source_ids"])

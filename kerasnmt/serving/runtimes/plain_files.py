@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-TOKENIZERS, DESCRIPTION = "tokenizers.json", "kerasnmt.json"
+from kerasnmt.runtime.loading import DESCRIPTION, TOKENIZERS
+
+__all__ = ["DESCRIPTION", "TOKENIZERS", "serialized_tokenizers", "write_json"]
 
 
 def serialized_tokenizers(model: Any) -> dict[str, Any]:

@@ -68,12 +68,12 @@ class Runtime:
         """
         raise NotImplementedError
 
-    def load(self, export: Path, **search: Any) -> ServedModel:
+    def load(self, export: Path, search: Sequence[str] = ()) -> ServedModel:
         """Load an export for `Translator`.
 
         Args:
             export: Folder of the export.
-            **search: Options in place of those of the export, if its search is not fixed.
+            search: Changes of the search, such as `beam_size=8`, if it is not fixed.
 
         Raises:
             ValueError: If it cannot be loaded, or an option is out of range.

@@ -5,13 +5,14 @@ from pathlib import Path
 import keras
 
 from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.decoding import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, extended
-from kerasnmt.runtime.loading import FORMAT, sha256
+from kerasnmt.runtime.loading import FORMAT, described_search, sha256
 from kerasnmt.runtime.onnx_graphs import ENCODER, STEP
 from kerasnmt.runtime.onnx_model import OnnxModel
 from kerasnmt.serving.runtimes.export_module import ExportModule
 from kerasnmt.serving.runtimes.onnx.graphs import make_graphs
-from kerasnmt.serving.runtimes.onnx.weights import with_weights
+from kerasnmt.serving.runtimes.onnx.weights import check_weights, with_weights
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
     TOKENIZERS,
@@ -47,20 +48,22 @@ def export_onnx(
             necessary.
         weights: Number format of the matrices in the files: "float32", "float16" with half the
             size, or "int8" with a quarter. ONNX Runtime computes with float32.
-        **options: Options of `kerasnmt.decoding.SearchOptions`. `kerasnmt.runtime.load` can
-            change them.
+        **options: Options of `kerasnmt.decoding.SearchOptions`, which `kerasnmt.runtime.load` can
+            change; and `replace_unknown` and `dictionary`, which are fixed.
 
     Returns:
         Path of the folder.
 
     Raises:
         ValueError: If the folder exists, the model has no tokenizers, computes in half precision or
-            does not translate, or an option is out of range or not one of the search.
+            does not translate, `weights` is unknown, a weight is too large for float16, or an
+            option is out of range or unknown.
         ModuleNotFoundError: If the extra `onnx-export` is not installed.
         OSError: If the folder cannot be written.
     """
     directory = Path(directory)
     refuse_existing(directory)
+    check_weights(weights)
     if model.compute_dtype != "float32":
         raise ValueError(
             f"Expected a model that computes in float32 for ONNX Runtime. Received: {model.name} "
@@ -105,7 +108,8 @@ def export_onnx(
         write_json(folder / TOKENIZERS, tokenizers)
         (folder / "README.md").write_text(_README, encoding="utf-8")
         description["files"] = {path.name: sha256(path) for path in sorted(folder.iterdir())}
-        written = OnnxModel(folder, description, tokenizers)
+        search = SearchOptions(**described_search(description))
+        written = OnnxModel(folder, description, tokenizers, search)
         examples = module.contract.examples(written.function("serving_default"))
         write_json(folder / DESCRIPTION, {**description, "examples": examples})
     return str(directory)
@@ -119,12 +123,15 @@ names and the options.
 
 1. Turn the text into ids with `tokenizers.json`, append 3, the end token, and run `encoder.onnx`
    with `source_ids`, int32 `[batch, length]`, padded with 0. It returns the states `state_0`, …,
-   the memory `memory_0`, …, and `source_mask`.
+   the memory `memory_0`, …, and `source_mask`. `graphs.inputs` lists all inputs. `context_ids` is
+   the context. In `extended_source_ids`, the n-th different word outside the vocabulary, from 0,
+   has the id size + n, where size is the number of entries of the vocabulary with the special ids.
 2. Begin with `ids` = 2, the start token, int32 `[batch, 1]`.
 3. Run `step.onnx` with `ids`, the states and the memory. It returns `log_probabilities`,
    `[batch, hypotheses, vocabulary]`, attention weights, and `new_state_0`, …, the states of the
    next step. A state with an axis in `graphs.states` first gets one more row of zeros along it.
-4. Take the best id that is not 0 or 2 as the next `ids`, and go back to 3 until it is 3.
+4. Take the best id that is not 0 or 2 (nor 1, if `copies`) as the next `ids`, and go back to 3
+   until it is 3. An id of size or more is the word with this extended id.
 
 In Python, `kerasnmt.runtime.load(folder).translate(texts)` does all of it, with beam search.
 """

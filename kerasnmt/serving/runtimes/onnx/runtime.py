@@ -1,5 +1,6 @@
 """Runtime of exports for ONNX Runtime."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ class OnnxRuntime(Runtime):
 
     name = "onnx"
     title = "ONNX Runtime"
-    about = "onnx needs neither TensorFlow nor Keras, and is the fastest for one text."
+    about = "onnx needs neither TensorFlow nor Keras, and other languages can run it."
     mark = STEP
     further_files = (ENCODER, TOKENIZERS, DESCRIPTION)
     needs_tensorflow = False
@@ -26,8 +27,8 @@ class OnnxRuntime(Runtime):
 
         return export_onnx(model, directory, **options)
 
-    def load(self, export: Path, **search: Any) -> ServedModel:
+    def load(self, export: Path, search: Sequence[str] = ()) -> ServedModel:
         """Load an export; see `kerasnmt.runtime.load`."""
         from kerasnmt.runtime import load_onnx
 
-        return load_onnx(export, **search)
+        return load_onnx(export, search)

@@ -9,6 +9,18 @@ from kerasnmt.extras import extras
 from kerasnmt.small_weights import as_float16, as_int8, is_matrix
 
 
+def check_weights(kind: str) -> None:
+    """Check that a number format is known.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if kind not in _KINDS:
+        raise ValueError(
+            f"Expected weights to be one of {', '.join(_KINDS)}. Received: weights={kind!r}"
+        )
+
+
 def with_weights(graph: bytes, kind: str) -> bytes:
     """Return a graph whose matrices are stored in a number format.
 
@@ -19,12 +31,8 @@ def with_weights(graph: bytes, kind: str) -> bytes:
         kind: "float32", "float16" or "int8".
 
     Raises:
-        ValueError: If the kind is unknown, or a weight is too large for float16.
+        ValueError: If a weight is too large for float16.
     """
-    if kind not in _KINDS:
-        raise ValueError(
-            f"Expected weights to be one of {', '.join(_KINDS)}. Received: weights={kind!r}"
-        )
     if kind == "float32":
         return graph
     with extras():
