@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 
-from kerasnmt.layers import GRUCell, LSTMCell, SimpleRNNCell
+from kerasnmt.layers import GRUCell, LSTMCell, SimpleRNNCell, StackedCell
 from tests.numerics import fill
 
 
@@ -88,3 +88,19 @@ def test_simple_rnn_of_an_older_config_has_tanh():
     config = SimpleRNNCell(2).get_config()
     assert config.pop("activation") == "tanh"
     assert SimpleRNNCell.from_config(config).activation is keras.activations.tanh
+
+
+def test_three_stacked_cells_by_hand():
+    # Cells without recurrent weights pass on tanh(W x + b), so only the two projections differ.
+    cell = StackedCell([SimpleRNNCell(2), SimpleRNNCell(2), SimpleRNNCell(2)])
+    cell.build((None, 2))
+    first, second = (layer.get_weights() for layer in cell.input_projections)
+    assert not np.allclose(first[0], second[0])
+    for one in cell.cells:
+        one.set_weights([np.zeros((2, 2))])
+    inputs, states = np.array([[0.3, -0.6]], "float32"), [np.zeros((1, 2), "float32")] * 3
+    output, (above, middle, below) = cell(inputs, states)
+    np.testing.assert_allclose(below, np.tanh(inputs), rtol=1e-6)
+    np.testing.assert_allclose(middle, np.tanh(np.tanh(inputs) @ first[0] + first[1]), rtol=1e-5)
+    np.testing.assert_allclose(above, np.tanh(middle @ second[0] + second[1]), rtol=1e-5)
+    np.testing.assert_array_equal(output, above)

@@ -366,6 +366,7 @@ def test_states_of_another_size():
 
 
 def test_coverage_by_hand():
+    assert Coverage(0.0).loss_weight == 0.0  # the scores alone use the sums
     coverage = Coverage(2.0)
     coverage.build((None, None, 2))
     coverage.set_weights([np.array([1.0, -1.0])])
