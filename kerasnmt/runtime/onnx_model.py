@@ -202,7 +202,7 @@ class OnnxModel(ServedModel):
             log_probabilities, records, following = self._graphs.step(*arguments)
             return log_probabilities, records if with_records else {}, following
 
-        hypotheses, _ = search(
+        return search(
             step,
             states,
             memory,
@@ -213,7 +213,6 @@ class OnnxModel(ServedModel):
             prefix_ids=prefix_ids,
             sampled_from=source.inputs,
         )
-        return hypotheses
 
     def _forced(self, source: _Source, targets: np.ndarray) -> tuple[np.ndarray, Arrays]:
         """Return the log-probabilities, `[batch, length]`, and records of given targets."""

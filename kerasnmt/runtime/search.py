@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
+from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.runtime.random_numbers import row_keys, uniforms
@@ -35,7 +35,7 @@ def search(
     n_best: int = 1,
     prefix_ids: np.ndarray | None = None,
     sampled_from: Mapping[str, np.ndarray] | None = None,
-) -> tuple[Hypotheses, SearchTree | None]:
+) -> Hypotheses:
     """Find the best sequences of each row; see `kerasnmt.decoding.search`.
 
     Args:
@@ -55,8 +55,7 @@ def search(
         sampled_from: Inputs of the model, which determine the samples of each row.
 
     Returns:
-        The hypotheses, whose axis of steps is as long as the longest of them; and the tree, or None
-        for no rows.
+        The hypotheses, whose axis of steps is as long as the longest of them.
     """
     loop = _Loop(options, n_best, sampled_from or {})
     last = loop.run(step, states, memory, source_mask, list(never_ids), prefix_ids)
@@ -71,7 +70,7 @@ def search(
     absent = scores <= IMPOSSIBLE / 2
     ids, records = loop.traced_back(best)
     records = {name: _cleared(record, absent) for name, record in records.items()}
-    return Hypotheses(_cleared(ids, absent), scores, records), loop.tree() if loop.steps else None
+    return Hypotheses(_cleared(ids, absent), scores, records)
 
 
 class _Now(NamedTuple):
@@ -103,7 +102,6 @@ class _Kept(NamedTuple):
 
     ids: np.ndarray
     parents: np.ndarray
-    scores: np.ndarray
     records: Arrays
 
 
@@ -195,11 +193,6 @@ class _Loop:
         joined = {name: np.stack([one[name] for one in reverse[::-1]], 2) for name in reverse[0]}
         return joined.pop("ids"), joined
 
-    def tree(self) -> SearchTree:
-        """Return all sequences that were kept, `[batch, hypotheses, length]` each."""
-        columns = zip(*((one.ids, one.parents, one.scores) for one in self.steps), strict=True)
-        return SearchTree(*(np.stack(values, axis=2) for values in columns))
-
     def _max_lengths(self, source_lengths: np.ndarray) -> np.ndarray:
         options = self.options
         if options.max_length_ratio is None:
@@ -252,7 +245,6 @@ class _Loop:
             ended=ended | (ids == END_ID) | (length >= now.max_lengths),
             lengths=np.where(ended, now.lengths, length).astype("int32"),
             fed=_at(now.fed, parents),
-            attended=_at(now.attended, parents),
         )
 
     def _drawn(self, masked: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -284,12 +276,10 @@ class _Loop:
             everywhere[now.rows] = values
             return everywhere
 
-        before = self.steps[-1].scores if self.steps else 0
         self.steps.append(
             _Kept(
                 in_batch(now.ids),
                 in_batch(parents, np.arange(self.size)),
-                in_batch(now.scores, before),
                 {name: in_batch(values) for name, values in records.items()},
             )
         )
@@ -302,7 +292,7 @@ class _Loop:
         """
         reachable = np.where(now.ended, IMPOSSIBLE, now.scores / self._divisor(now.max_lengths))
         certain = self.ranks(now, source_mask) >= reachable.max(axis=1, keepdims=True)
-        return (now.ended & certain).sum(axis=1) < self.wanted if len(now.rows) else certain[:, 0]
+        return (now.ended & certain).sum(axis=1) < self.wanted
 
     def _divisor(self, lengths: np.ndarray) -> np.ndarray:
         bases = lengths.astype("float32")

@@ -60,7 +60,7 @@ def on_arrays(step):
 def test_the_same_hypotheses(model, options, prefix_ids):
     step, states, memory = model
     options = SearchOptions(**{"max_length": 8, **options})
-    n_best, with_tree = options.hypotheses, not options.samples
+    n_best = options.hypotheses
     ids = np.array([[4, 5, 6, 7, 3], [4, 4, 3, 0, 0], [0] * 5, [8, 7, 6, 3, 0]], "int32")
     expected = decoding.search(
         step,
@@ -73,11 +73,9 @@ def test_the_same_hypotheses(model, options, prefix_ids):
         never_ids=(0, 2),
         n_best=n_best,
         prefix_ids=prefix_ids,
-        with_tree=with_tree,
         sampled_from={"source_ids": ids},
     )
-    expected, tree = expected if with_tree else (expected, None)
-    found, found_tree = runtime.search(
+    found = runtime.search(
         on_arrays(step),
         {name: state[:, None] for name, state in states.items()},
         memory,
@@ -95,15 +93,12 @@ def test_the_same_hypotheses(model, options, prefix_ids):
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-5)
     weights = expected.records["weights"]
     np.testing.assert_allclose(found.records["weights"], weights[:, :, :length], atol=1e-6)
-    if tree is not None:
-        for one, other in zip(found_tree, tree, strict=True):
-            np.testing.assert_allclose(one, other[..., :length], rtol=1e-5)
 
 
 def test_no_rows(model):
     step, states, memory = model
     none = {name: value[:0] for name, value in memory.items()}
-    found, _ = runtime.search(
+    found = runtime.search(
         on_arrays(step),
         {"h": states["h"][:0, None]},
         none,
