@@ -11,6 +11,8 @@ from numbers import Integral, Real
 from types import NoneType
 from typing import Any, Literal, Self, cast, get_args
 
+import numpy as np
+
 from kerasnmt.nearest_name import unknown_name_message
 
 _BOUNDS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le}
@@ -179,7 +181,12 @@ class SearchOptions:
         for name in keywords:
             if name not in known:
                 raise ValueError(unknown_name_message(name, known, "search option"))
-        return cls(**keywords)
+        # JSON does not take the numbers of NumPy.
+        plain = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in keywords.items()
+        }
+        return cls(**plain)
 
     @classmethod
     def with_changes(cls, keywords: dict[str, Any], changes: Iterable[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.extras import MissingPackageError
 from kerasnmt.runtime.onnx_model import OnnxModel
 from kerasnmt.tasks.translator import Translator
 
@@ -79,7 +80,9 @@ def load_onnx(directory: str | Path, changes: Sequence[str] = (), **options) -> 
         )
     try:
         return OnnxModel(directory, description, tokenizers, search)
-    except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+    except MissingPackageError:
+        raise
+    except Exception as error:  # ONNX Runtime has errors of its own
         raise ValueError(f"{directory}: the model cannot be loaded: {error}") from error
 
 

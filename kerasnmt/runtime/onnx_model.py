@@ -19,7 +19,7 @@ from kerasnmt.ids import (
     extended,
 )
 from kerasnmt.runtime.onnx_graphs import OnnxGraphs
-from kerasnmt.runtime.search import Arrays, search
+from kerasnmt.runtime.search import IMPOSSIBLE, Arrays, search
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 from kerasnmt.text.without_tensorflow import PlainTokenizer, plain_tokenizer
 
@@ -43,7 +43,7 @@ class _Source(NamedTuple):
     @property
     def empty(self) -> np.ndarray:
         """Boolean `[batch]`, True for texts without tokens."""
-        return self.inputs["source_ids"][:, 0] == END_ID
+        return self.inputs["source_ids"][:, :1].ravel() == END_ID
 
 
 class OnnxModel(ServedModel):
@@ -81,7 +81,8 @@ class OnnxModel(ServedModel):
             "forced_prefix": self._continued,
             "score": self._scored,
         }
-        if "weights" in description["graphs"]["records"]:
+        self._records = description["graphs"]["records"]
+        if "weights" in self._records:
             self.signatures["attention"] = self._attended
             self.signatures["forced_attention"] = self._aligned
 
@@ -194,6 +195,10 @@ class OnnxModel(ServedModel):
         prefix_ids: np.ndarray | None = None,
         with_records: bool = False,
     ) -> Hypotheses:
+        if not len(source.empty):  # ONNX Runtime does not take empty batches
+            empty = {name: np.zeros((0, n_best, 0, 0), "float32") for name in self._records}
+            scores = np.zeros((0, n_best), "float32")
+            return Hypotheses(np.zeros((0, n_best, 0), "int32"), scores, empty)
         states, memory, mask = self._graphs.encode(source.inputs)
         with_records = with_records or self._options.coverage_penalty > 0
         with_records = with_records or self.description["replace_unknown"]
@@ -223,11 +228,15 @@ class OnnxModel(ServedModel):
             gains.append(np.take_along_axis(log_probabilities[:, 0], following, axis=1)[:, 0])
             steps.append({name: record[:, 0] for name, record in records.items()})
             ids = following
+        log_probabilities = np.stack(gains, axis=1)
+        if self._copies:  # a target may have impossible tokens
+            possible = log_probabilities > IMPOSSIBLE / 2
+            log_probabilities = np.where(possible, log_probabilities, np.float32(np.log(1e-30)))
         real = targets != PAD_ID
         records = {name: np.stack([one[name] for one in steps], axis=1) for name in steps[0]}
         for record in records.values():
             record[~real] = 0.0
-        return np.where(real, np.stack(gains, axis=1), np.float32(0)), records
+        return np.where(real, log_probabilities, np.float32(0)), records
 
     def _first(self, source: _Source, prefix_ids: np.ndarray | None = None) -> dict[str, Any]:
         hypotheses = self._search(source, prefix_ids=prefix_ids)
@@ -238,7 +247,7 @@ class OnnxModel(ServedModel):
 
     def _replaced(self, hypotheses: Hypotheses, source: _Source) -> np.ndarray:
         """Return the ids, where unknown ids become those of the source words they attend to."""
-        if not self.description["replace_unknown"]:
+        if not (self.description["replace_unknown"] and hypotheses.ids.size):
             return hypotheses.ids
         weights = hypotheses.records["weights"]
         lengths = np.array([len(words) for words in source.words])[:, None, None, None]

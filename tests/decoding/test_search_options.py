@@ -1,5 +1,6 @@
+import json
 import re
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,13 @@ def test_numbers_of_numpy_and_integers_as_floats_are_options():
     assert options == SearchOptions(
         beam_size=3, max_length_ratio=2.0, length_penalty=0.5, coverage_penalty=1.0
     )
+
+
+def test_options_are_values_for_json():
+    options = SearchOptions.from_keywords(
+        {"beam_size": np.int64(3), "length_penalty": np.float32(0.5)}
+    )
+    assert json.loads(json.dumps(asdict(options)))["beam_size"] == 3
 
 
 def test_hypotheses():

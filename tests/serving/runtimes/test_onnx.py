@@ -11,7 +11,7 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.cli.loading import SearchChanges, load_run_translator, load_translator
-from kerasnmt.runtime import load
+from kerasnmt.runtime import load, load_onnx
 from kerasnmt.runtime.onnx_graphs import OnnxGraphs
 from kerasnmt.serving import check_export, export_onnx
 from kerasnmt.serving.runtimes.onnx.graphs import make_graphs
@@ -105,6 +105,13 @@ def test_all_answers_of_a_model_that_copies(exported):
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
         probabilities = one.generate_probability, other.generate_probability
         np.testing.assert_allclose(*probabilities, atol=1e-5)
+
+
+def test_an_empty_batch(exported):
+    model = load_onnx(exported[1])
+    assert model.function("serving_default")(text=[])["translation"].shape == (0,)
+    assert model.function("n_best")(text=[])["scores"].shape == (0, 3)
+    assert model.function("attention")(text=[])["weights"].shape[0] == 0
 
 
 def test_other_options_than_those_of_the_export(exported):

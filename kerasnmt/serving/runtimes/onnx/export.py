@@ -106,8 +106,8 @@ def export_onnx(
         (folder / ENCODER).write_bytes(with_weights(graphs.encoder, weights))
         (folder / STEP).write_bytes(with_weights(graphs.step, weights))
         write_json(folder / TOKENIZERS, tokenizers)
-        (folder / "README.md").write_text(_README, encoding="utf-8")
         description["files"] = {path.name: sha256(path) for path in sorted(folder.iterdir())}
+        (folder / "README.md").write_text(_README, encoding="utf-8")
         search = SearchOptions(**described_search(description))
         written = OnnxModel(folder, description, tokenizers, search)
         examples = module.contract.examples(written.function("serving_default"))
