@@ -35,7 +35,14 @@ from mutations import Mutation, find_mutations
 PROJECT = Path(__file__).parents[2]
 ROOMS = ("speed", "layers", "decoding", "models", "text", "data")
 # Room whose tests run next if a room's own tests do not notice a fault, because it builds on it.
-NEXT = {"speed": "layers", "layers": "models", "decoding": "models", "text": "models"}
+NEXT = {
+    "speed": "layers",
+    "layers": "models",
+    "decoding": "models",
+    "models": "tasks",
+    "text": "models",
+    "data": "training",
+}
 # A fault can cause an endless loop. Tests are stopped after this multiple of their usual time.
 MOST_TIMES = 5
 PYTEST = ["--exitfirst", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
