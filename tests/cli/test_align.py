@@ -53,8 +53,8 @@ def test_gold_that_does_not_fit(kerasnmt, run_folder, files, tmp_path, gold, mes
 def test_export_cannot_be_given_translations(kerasnmt, export_folder, files, tmp_path):
     done = kerasnmt("align", export_folder, *files)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Expected the folder of a run")
+    assert done.err.startswith("error: Expected a model with attention to align given")
     picture = tmp_path / "picture.png"
     done = kerasnmt("attention", export_folder, "a", "--target", "b", "--output", picture)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Expected the folder of a run")
+    assert done.err.startswith("error: Expected a model with attention to align given")
