@@ -24,7 +24,7 @@ from tests.numerics import fill
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
-# Words outside the vocabulary, of which one stands twice.
+# Some words are outside the vocabulary. One text has such a word twice.
 TEXTS = ["two dogs run .", "zeb runs . zeb and anna run .", "", "   ", "dog", "anna zeb a zeb"]
 SIZES = {"embedding_dim": 6, "units": 6, "dropout": 0.0}
 TRANSFORMER = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}
