@@ -34,6 +34,7 @@ def test_lines(tmp_path, standard_input, data, chunks):
     path.write_bytes(data)
     assert list(read_chunks(path, 2)) == chunks
     standard_input(data)
+    assert is_live(None)  # an object of Python may wait
     at_hand = list(read_chunks(None, 2))
     assert list(chain(*at_hand)) == list(chain(*chunks))
     assert all(len(chunk) <= 2 for chunk in at_hand)

@@ -113,12 +113,18 @@ def test_extended_ids_of_two_texts():
 WITH_LOGITS = functools.partial(keras.losses.sparse_categorical_crossentropy, from_logits=True)
 
 
+class OwnLoss(keras.losses.Loss):
+    def call(self, targets, logits):
+        return logits[..., 0]
+
+
 @pytest.mark.parametrize(
     "loss",
     [
         None,
         keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         WITH_LOGITS,
+        OwnLoss(),
         lambda y, logits: logits,
     ],
 )

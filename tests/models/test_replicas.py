@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import keras
 import numpy as np
 import pytest
@@ -26,3 +28,9 @@ def test_words_are_counted_by_their_weights(count):
     np.testing.assert_array_equal(replicas.mean_count(np.array([[True, False, True]])), 2.0)
     # As if the other replica had the same number of words.
     np.testing.assert_array_equal(replicas.share(np.array([[True, False, True]])), 1.0)
+
+
+def test_each_replica_takes_its_own_losses():
+    first, second, third = (SimpleNamespace(device=device) for device in ("0", "1", "1"))
+    assert Replicas(2).own_losses([first, second], third) == [second]
+    assert Replicas(1).own_losses([first, second], third) == [first, second]

@@ -60,6 +60,17 @@ def test_padding_changes_nothing(encoder):
     np.testing.assert_allclose(longer_states, states, atol=1e-6)
 
 
+def test_embedded_words_give_the_same(encoder):
+    other = RecurrentEncoder(None, [BidirectionalLayer(GRUCell(4))])
+    other.build((None, None), (None, None, 3))
+    other.set_weights(encoder.get_weights()[1:])
+    memory, mask, states = other(IDS, embedded=encoder.embedding(IDS))
+    expected, expected_mask, expected_states = encoder(IDS)
+    np.testing.assert_array_equal(mask, expected_mask)
+    np.testing.assert_allclose(memory, expected, atol=1e-6)
+    np.testing.assert_allclose(states, expected_states, atol=1e-6)
+
+
 def test_dropout_only_in_training():
     encoder = RecurrentEncoder(
         keras.layers.Embedding(9, 3), [BidirectionalLayer(GRUCell(4))], dropout=0.5
