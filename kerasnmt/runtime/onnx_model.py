@@ -1,5 +1,6 @@
 """Models that translate on ONNX Runtime."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -75,6 +76,7 @@ class OnnxModel(ServedModel):
         refused = self._copies if allow_unknown is None else not allow_unknown
         self._never_ids = [PAD_ID, START_ID, *[UNKNOWN_ID] * refused]
         self.fields = tuple(description["inputs"])
+        self.threads = os.cpu_count() or 1  # each graph runs in one thread
         self.signatures: dict[str, Callable[..., dict[str, np.ndarray]]] = {
             "serving_default": self._best,
             "n_best": self._ranked,

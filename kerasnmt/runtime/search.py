@@ -17,8 +17,8 @@ from kerasnmt.runtime.random_numbers import row_keys, uniforms
 # Log-probability of an impossible token. It is finite, so that sums and JSON stay valid.
 IMPOSSIBLE = np.float32(-1e9)
 
-# Number of values in a block of `_best`.
-_BLOCK = 64
+# Number of values in a group of `_best`.
+_GROUP = 64
 
 Arrays = dict[str, np.ndarray]
 Step = Callable[[np.ndarray, Arrays, Arrays], tuple[np.ndarray, Arrays, Arrays]]
@@ -315,13 +315,13 @@ def _best(total: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray
     rows, hypotheses, size = total.shape
     flat = total.reshape(rows, hypotheses * size)
     count = min(wanted.shape[1], flat.shape[1])
-    # At least `count` values reach the lowest of the highest values of `count` blocks.
-    blocks = flat[:, : flat.shape[1] // _BLOCK * _BLOCK].reshape(rows, -1, _BLOCK).max(axis=2)
-    if blocks.shape[1] > count:
-        least = np.partition(blocks, -count, axis=1)[:, -count]
+    # At least `count` values reach the lowest of the highest values of `count` groups.
+    groups = flat[:, : flat.shape[1] // _GROUP * _GROUP].reshape(rows, _GROUP, -1).max(axis=1)
+    if groups.shape[1] > count:
+        least = np.partition(groups, -count, axis=1)[:, -count]
     else:
         least = np.full(rows, -np.inf)
-    row, index = np.nonzero(flat >= least[:, None])
+    row, index = np.divmod(np.flatnonzero(flat >= least[:, None]), flat.shape[1])
     order = np.lexsort((index, -flat[row, index], row))  # of equal extensions, the first is first
     first = np.searchsorted(row, np.arange(rows))
     best = index[order][first[:, None] + np.arange(count)]

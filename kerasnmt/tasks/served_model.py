@@ -19,12 +19,14 @@ class ServedModel:
         source_lengths: Function that counts the tokens of each text, including the end token, or
             None. Without it, long texts are truncated without a warning.
         fields: Names of the fields of a request.
+        threads: Number of threads that call the functions at the same time.
     """
 
     signatures: Mapping[str, Callable[..., Mapping[str, Any]]]
     description: Mapping[str, Any]
     fields: Sequence[str]
     source_lengths: Callable[..., Any] | None = None
+    threads: int = 1
 
     def function(self, name: str) -> Callable[..., Mapping[str, Any]]:
         """Return the function of a signature, in the form that is fastest to call many times."""

@@ -3,6 +3,7 @@
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -378,11 +379,16 @@ class Translator:
         function = self._function(name)
         if first_number is not None and self._model.source_lengths is not None:
             self._warn_of_cuts(columns[self.fields[0]], first_number)
-        answers: list = [None] * len(lengths)
-        for indices in like_lengths(lengths, batch_size):
+
+        def outputs(indices: list[int]) -> dict[str, np.ndarray]:
             inputs = {field: [values[i] for i in indices] for field, values in columns.items()}
-            outputs = {key: np.asarray(value) for key, value in function(**inputs).items()}
-            for index, answer in zip(indices, rows(outputs), strict=True):
+            return {key: np.asarray(value) for key, value in function(**inputs).items()}
+
+        answers: list = [None] * len(lengths)
+        batches = [*like_lengths(lengths, batch_size)]
+        in_order = _in_threads(self._model.threads, outputs, batches)
+        for indices, answered in zip(batches, in_order, strict=True):
+            for index, answer in zip(indices, rows(answered), strict=True):
                 answers[index] = answer
         return answers
 
@@ -484,6 +490,18 @@ def like_lengths(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
+
+
+def _in_threads(threads: int, function: Callable, values: Iterable) -> Iterator:
+    """Yield the results of a function, in order. After an error, no further call begins."""
+    if threads == 1:
+        yield from map(function, values)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from pool.map(function, values)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _most_tokens(text: str) -> int:

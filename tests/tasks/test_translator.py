@@ -1,5 +1,6 @@
 import functools
 import re
+import threading
 import warnings
 
 import numpy as np
@@ -273,6 +274,40 @@ def test_no_attention():
 
     with pytest.raises(ValueError, match="one without the signature 'attention'"):
         Translator(Plain()).attention(["dog"])
+
+
+class InThreads(ServedModel):
+    """Model that turns texts around. Two threads wait for each other before short texts."""
+
+    description = {"max_length": 9}  # noqa: RUF012
+    fields = ("text",)
+    threads = 2
+
+    def __init__(self):
+        self.both, self.calls = threading.Barrier(2, timeout=60), []
+        self.signatures = {"serving_default": self.turn}
+
+    def turn(self, text):
+        if len(text[0]) < 6:
+            self.both.wait()
+        self.calls.append(text)
+        if "wrong" in text:
+            raise ValueError(text)
+        return {"translation": [one[::-1].encode() for one in text], "score": np.zeros(len(text))}
+
+
+def test_batches_in_threads():
+    model = InThreads()
+    texts = ["abcd", "a", "abc", "ab"]
+    expected = ["dcba", "a", "cba", "ba"]
+    assert Translator(model).translate(texts, batch_size=1) == expected
+
+
+def test_an_error_in_a_thread_stops_the_others():
+    model = InThreads()
+    with pytest.raises(ValueError, match="wrong"):
+        Translator(model).translate(["a", "wrong", *["longer text"] * 100], batch_size=1)
+    assert len(model.calls) < 10
 
 
 @pytest.mark.usefixtures("eagerly")

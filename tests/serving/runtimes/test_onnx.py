@@ -7,10 +7,12 @@ import sys
 
 import keras
 import numpy as np
+import onnx
 import pytest
 
-from kerasnmt import zoo
+from kerasnmt import layers, zoo
 from kerasnmt.cli.loading import SearchChanges, load_run_translator, load_translator
+from kerasnmt.models import Seq2Seq
 from kerasnmt.runtime import load, load_onnx
 from kerasnmt.runtime.onnx_graphs import OnnxGraphs
 from kerasnmt.serving import check_export, export_onnx
@@ -35,15 +37,12 @@ def make(name):
     """Create a tiny model with large random weights."""
     tokenizer = WordTokenizer(WORDS)
     if name.startswith("transformer"):
-        model = zoo.get_model(name)(tokenizer, **TRANSFORMER)
-    else:
-        model = zoo.get_model(name)(tokenizer, **SIZES)
-    fill(model, 56, scale=1.3)
-    if name.startswith("transformer"):
+        model = fill(zoo.get_model(name)(tokenizer, **TRANSFORMER), 52, scale=1.3)
         for weight in model.weights:  # random norms would make all words alike
             if "norm" in weight.path:
                 weight.assign(np.full(weight.shape, weight.path.endswith("gamma")))
-    return model
+        return model
+    return fill(zoo.get_model(name)(tokenizer, **SIZES), 56, scale=1.3)
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +180,40 @@ def graphs():
     """Graphs of a model with matrices of 128 rows or columns."""
     model = zoo.encoder_decoder_lstm(WordTokenizer(WORDS), embedding_dim=128, units=128)
     return make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")})
+
+
+@pytest.mark.parametrize(
+    ("name", "operators"),
+    [
+        ("encoder_decoder_lstm", {"LSTM"}),  # backward
+        pytest.param("bahdanau_gru", {"GRU"}, marks=thorough),  # in both directions
+        pytest.param("luong_dot_lstm", {"LSTM"}, marks=thorough),  # two layers forward
+        pytest.param("of another cell", {"Loop"}, marks=thorough),
+    ],
+)
+def test_recurrent_layers_are_operators(name, operators, tmp_path):
+    if name == "of another cell":
+        other = zoo.encoder_decoder_gru(WordTokenizer(WORDS), num_layers=1, **SIZES)
+        layer = layers.BackwardLayer(layers.SimpleRNNCell(6))
+        encoder = layers.RecurrentEncoder(keras.layers.Embedding(len(WORDS) + 4, 6), [layer])
+        model = Seq2Seq(encoder, other.bridge, other.decoder)
+    else:
+        model = zoo.get_model(name)(WordTokenizer(WORDS), **SIZES)
+    fill(model, 50, scale=1.3)
+    graphs = make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")})
+    nodes = {node.op_type for node in onnx.load_from_string(graphs.encoder).graph.node}
+    assert nodes & {"GRU", "LSTM", "Loop"} == operators
+    (tmp_path / "encoder.onnx").write_bytes(graphs.encoder)
+    (tmp_path / "step.onnx").write_bytes(graphs.step)
+    ids = np.array([[4, 8, 5, 3], [7, 3, 0, 0], [0, 0, 0, 0]], "int32")
+    states, memory, mask = OnnxGraphs(tmp_path, graphs._asdict()).encode({"source_ids": ids})
+    np.testing.assert_array_equal(mask, ids != 0)
+    expected, expected_memory = model.encode({"source_ids": ids}, steps=1)
+    for one, other in zip(states.values(), keras.tree.flatten(expected), strict=True):
+        np.testing.assert_allclose(one[:, 0], other, rtol=1e-5, atol=1e-5)
+    for one, other in zip(memory.values(), keras.tree.flatten(expected_memory), strict=True):
+        real = mask if other.shape[1:2] == mask.shape[1:] else ...
+        np.testing.assert_allclose(one[real], np.asarray(other)[real], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("kind", "ratio"), [("float16", 0.5), ("int8", 0.25)])

@@ -10,6 +10,11 @@ import tensorflow as tf
 from keras import ops, tree
 
 from kerasnmt.extras import extras
+from kerasnmt.serving.runtimes.onnx.recurrence import (
+    PLACEHOLDER,
+    operator_writer,
+    with_placeholders,
+)
 
 _OPSET = 18
 
@@ -43,9 +48,10 @@ def make_graphs(model: keras.Model, inputs: Mapping[str, keras.KerasTensor]) -> 
         inputs: Inputs of the source as symbolic tensors, by name.
     """
     signature = [tf.TensorSpec(one.shape, one.dtype, name=name) for name, one in inputs.items()]
+    reading = with_placeholders(model)
 
     def encoded(steps: int, *source: tf.Tensor) -> tuple[Any, Any]:
-        encoded = model.encode(dict(zip(inputs, source, strict=True)), steps=steps)
+        encoded = reading.encode(dict(zip(inputs, source, strict=True)), steps=steps)
         states, memory = tree.map_structure(tf.convert_to_tensor, encoded)
         return tree.map_structure(lambda state: ops.expand_dims(state, 1), states), memory
 
@@ -80,7 +86,8 @@ def make_graphs(model: keras.Model, inputs: Mapping[str, keras.KerasTensor]) -> 
         *(_any_size(name, one, {0, 1, axes[name]}) for name, one in states.items()),
         *(_any_size(name, one, {0}) for name, one in parts.items()),
     ]
-    graphs = _converted(encode, signature), _converted(step, step_signature)
+    operators: dict[str, Any] = {PLACEHOLDER: (operator_writer(reading), [])}
+    graphs = _converted(encode, signature, operators), _converted(step, step_signature, {})
     return Graphs(*graphs, axes, [*parts], records)
 
 
@@ -95,7 +102,9 @@ def _any_size(name: str, tensor: Any, axes: set[int | None]) -> tf.TensorSpec:
     return tf.TensorSpec(shape, tensor.dtype, name=name)
 
 
-def _converted(function: Callable[..., dict], signature: Sequence[tf.TensorSpec]) -> bytes:
+def _converted(
+    function: Callable[..., dict], signature: Sequence[tf.TensorSpec], operators: Mapping[str, Any]
+) -> bytes:
     with extras():
         import tf2onnx
     logging.getLogger("tf2onnx").setLevel(logging.ERROR)
@@ -108,7 +117,7 @@ def _converted(function: Callable[..., dict], signature: Sequence[tf.TensorSpec]
         tf.function(named, input_signature=signature, autograph=False),
         input_signature=signature,
         opset=_OPSET,
-        custom_op_handlers={"Log1p": (_log1p, [])},
+        custom_op_handlers={"Log1p": (_log1p, []), **operators},
     )
     return graph.SerializeToString()
 
