@@ -1,14 +1,14 @@
-"""Size, quality, speed and memory of exports: SavedModel, CTranslate2 and LiteRT.
+"""Size, quality, speed and memory of exports: SavedModel, ONNX, CTranslate2 and LiteRT.
 
     python benchmarks/runtimes.py MODEL
 
 Exports a run or a preset for each runtime and in each number format, and translates held-out
 sentences of the built-in corpus, or of `--pairs`, with the search options of the model. CTranslate2
 runs only Transformers. The exports take turns, several times, so that the load of the machine is
-the same for all. The results are medians. Prints the size of the folder, BLEU, the CPU seconds for
-all sentences (in batches of 64, or one by one with LiteRT), and the CPU and wall milliseconds for a
-single sentence. Then `kerasnmt translate` translates one sentence, and all of them, in a new
-process: prints its CPU and wall seconds for one, and its peak memory in MB for all.
+the same for all. The results are medians. Prints the size of the folder, BLEU, the CPU and wall
+seconds for all sentences (in batches of 64, or one by one with LiteRT), and the CPU and wall
+milliseconds for a single sentence. Then `kerasnmt translate` translates one sentence, and all of
+them, in a new process: prints its CPU and wall seconds for one, and its peak memory in MB for all.
 """
 
 import argparse
@@ -24,11 +24,13 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from kerasnmt.cli.loading import load_run
 from kerasnmt.data import builtin_corpus, read_tsv
+from kerasnmt.runtime import load_onnx
 from kerasnmt.serving import (
     Translator,
     export_ctranslate2,
     export_lite,
     export_model,
+    export_onnx,
     load_ctranslate2,
     load_export,
     load_lite,
@@ -50,6 +52,7 @@ main()
 """
 RUNTIMES = {
     "SavedModel": (export_model, load_export, ("float32", "float16", "int8")),
+    "ONNX": (export_onnx, load_onnx, ("float32", "float16", "int8")),
     "CTranslate2": (export_ctranslate2, load_ctranslate2, ("float32", "int8")),
     "LiteRT": (export_lite, load_lite, ("float32", "float16", "int8")),
 }
@@ -89,7 +92,8 @@ def main() -> None:
         sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     alone = sources[: arguments.alone]
     model, options = load_run(arguments.model, search=arguments.search)
-    options.pop("replace_unknown", None)  # only SavedModels support it
+    for name in ("replace_unknown", "split_sentences"):  # not all runtimes support them
+        options.pop(name, None)
     with tempfile.TemporaryDirectory() as parent:
         folders, translators, bleu = {}, {}, {}
         for runtime in arguments.runtimes:
@@ -106,12 +110,13 @@ def main() -> None:
                 translations = translators[form].translate(sources)
                 bleu[form] = translation_scores(translations, references)["bleu"]
                 translators[form].translate(alone[:10], batch_size=1)
-        all_cpu, cpu, elapsed = ({form: [] for form in folders} for _ in range(3))
+        all_cpu, all_elapsed, cpu, elapsed = ({form: [] for form in folders} for _ in range(4))
         for _ in range(arguments.rounds):
             for form in folders:
-                begin = time.process_time()
+                begin = time.process_time(), time.perf_counter()
                 translators[form].translate(sources)
-                all_cpu[form].append(time.process_time() - begin)
+                all_elapsed[form].append(time.perf_counter() - begin[1])
+                all_cpu[form].append(time.process_time() - begin[0])
             for text in alone:
                 for form in folders:
                     begin = time.process_time(), time.perf_counter()
@@ -119,7 +124,8 @@ def main() -> None:
                     elapsed[form].append(1e3 * (time.perf_counter() - begin[1]))
                     cpu[form].append(1e3 * (time.process_time() - begin[0]))
         print(
-            "export | MB | BLEU | CPU s | CPU ms alone | ms alone | start CPU s | start s | peak MB"
+            "export | MB | BLEU | CPU s | s | CPU ms alone | ms alone | start CPU s | start s | "
+            "peak MB"
         )
         for form, folder in folders.items():
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -129,6 +135,7 @@ def main() -> None:
                 f"{size / 1e6:.1f}",
                 f"{bleu[form]:.2f}",
                 f"{statistics.median(all_cpu[form]):.2f}",
+                f"{statistics.median(all_elapsed[form]):.2f}",
                 f"{statistics.median(cpu[form]):.1f}",
                 f"{statistics.median(elapsed[form]):.1f}",
                 f"{start_cpu:.1f}",

@@ -56,14 +56,14 @@ def beam_search(
     Returns:
         `Hypotheses`, `n_best` for each row, best first, and the tree, or None without `with_tree`.
     """
-    beam = _Beam(step, options, end_id, pad_id, n_best, with_records, with_tree)
+    beam = Beam(step, options, end_id, pad_id, n_best, with_records, with_tree)
     first = beam.first(states, memory, start_ids, max_lengths[:, None], positions)
     last = row_loop(beam.unfinished, beam.advance, first)
     return beam.best(last), beam.tree(last)
 
 
 @dataclass(frozen=True)
-class _Beam:
+class Beam:
     """Parts of a beam search, where `now` is the state of its loop."""
 
     step: Callable
@@ -113,7 +113,7 @@ class _Beam:
 
     def unfinished(self, now: dict[str, Any]) -> Any:
         """Return whether each row needs another step, boolean `[batch]`."""
-        ranks = self._ranks(now)
+        ranks = self.ranks(now)
         # Log-probabilities only fall. So an open sequence ranks at most as high as with its present
         # log-probability, the maximum length and a coverage penalty of 0.
         reachable = now["scores"] / self._divisor(now["max_lengths"])
@@ -127,6 +127,11 @@ class _Beam:
 
     def advance(self, now: dict[str, Any]) -> dict[str, Any]:
         """Compute one step."""
+        following, outputs = self.extend(now)
+        return {**following, "buffers": write(now["buffers"], outputs, now["time"])}
+
+    def extend(self, now: dict[str, Any]) -> tuple[dict[str, Any], tuple]:
+        """Compute one step, and return the state after it without new buffers, and its outputs."""
         ended = now["ended"]
         log_probabilities, records, states = self.step(now["ids"], now["states"], now["memory"])
         # The best extension goes to the first open slot, the second best to the second, and so on.
@@ -139,7 +144,6 @@ class _Beam:
         slots = ops.arange(self.options.beam_size, dtype="int32")
         parents = ops.where(ended, slots, parents)
         kept = clear(records if self.with_records else {}, ended)
-        outputs = self._outputs(ids, parents, kept, scores)
         over = now["time"] + 1 >= now["max_lengths"]
         following = {
             **now,
@@ -149,16 +153,15 @@ class _Beam:
             "ended": ops.logical_or(ended, ops.logical_or(ids == self.end_id, over)),
             "lengths": now["lengths"] + is_open,
             "states": reorder(states, parents),
-            "buffers": write(now["buffers"], outputs, now["time"]),
         }
         if self.covers:
             attended = now["attended"] + clear(records["weights"], ended)
             following["attended"] = reorder(attended, parents)
-        return following
+        return following, self._outputs(ids, parents, kept, scores)
 
     def best(self, last: dict[str, Any]) -> Hypotheses:
         """Return the sequences with the highest ranks, best first."""
-        ranks, best = ops.top_k(self._ranks(last), self.n_best)
+        ranks, best = ops.top_k(self.ranks(last), self.n_best)
         best = ops.cast(best, "int32")
         ids, records = _trace_back(last["buffers"], best, last["time"])
         absent = ranks == IMPOSSIBLE
@@ -179,7 +182,7 @@ class _Beam:
         options = self.options
         return length_penalty(lengths, options.length_penalty, options.length_normalization)
 
-    def _ranks(self, now: dict[str, Any]) -> Any:
+    def ranks(self, now: dict[str, Any]) -> Any:
         """Return the rank of each sequence, float32 `[batch, hypotheses]`."""
         ranks = now["scores"] / self._divisor(now["lengths"])
         if self.covers:

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 
+from kerasnmt.ids import PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.nearest_name import unknown_name_message
 
 _BOUNDS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le}
@@ -220,6 +221,15 @@ class SearchOptions:
     def hypotheses(self) -> int:
         """Number of sequences that a search keeps for each row, and can return at most."""
         return self.samples or self.beam_size
+
+    def never_ids(self, copies: bool) -> tuple[int, ...]:
+        """Return the tokens that no sequence contains.
+
+        Args:
+            copies: Whether the model copies unknown words.
+        """
+        refused = copies if self.allow_unknown is None else not self.allow_unknown
+        return (PAD_ID, START_ID, UNKNOWN_ID) if refused else (PAD_ID, START_ID)
 
     def max_lengths(self, source_lengths: Any) -> Any:
         """Return the maximum number of tokens of each row's sequences.

@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree, search
-from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, extended
+from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, extended
 from kerasnmt.models.checks import check_integers
 
 
@@ -68,10 +68,6 @@ class SearchModel(keras.Model):
         search_options = SearchOptions.from_keywords(options)
         if search_options.coverage_penalty:
             self._need_attention()
-        never_ids = [PAD_ID, START_ID]
-        allow_unknown = search_options.allow_unknown
-        if self.copies if allow_unknown is None else not allow_unknown:
-            never_ids.append(UNKNOWN_ID)
         inputs = _source_inputs(inputs)
         if prefix_ids is not None:
             check_integers("prefix_ids", prefix_ids)
@@ -87,7 +83,7 @@ class SearchModel(keras.Model):
             search_options,
             end_id=END_ID,
             pad_id=PAD_ID,
-            never_ids=tuple(never_ids),
+            never_ids=search_options.never_ids(self.copies),
             n_best=n_best,
             prefix_ids=prefix_ids,
             with_records=with_records,

@@ -72,9 +72,6 @@ class OnnxModel(ServedModel):
         self._graphs = OnnxGraphs(directory, description["graphs"])
         self._copies = description["copies"]
         self._dictionary = description["dictionary"] or {}
-        allow_unknown = self._options.allow_unknown
-        refused = self._copies if allow_unknown is None else not allow_unknown
-        self._never_ids = [PAD_ID, START_ID, *[UNKNOWN_ID] * refused]
         self.fields = tuple(description["inputs"])
         self.threads = os.cpu_count() or 1  # each graph runs in one thread
         self.signatures: dict[str, Callable[..., dict[str, np.ndarray]]] = {
@@ -215,7 +212,7 @@ class OnnxModel(ServedModel):
             memory,
             mask,
             self._options,
-            never_ids=self._never_ids,
+            never_ids=self._options.never_ids(self._copies),
             n_best=n_best,
             prefix_ids=prefix_ids,
             sampled_from=source.inputs,

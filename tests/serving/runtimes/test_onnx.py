@@ -8,6 +8,7 @@ import sys
 import keras
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 
 from kerasnmt import layers, zoo
@@ -216,6 +217,61 @@ def test_recurrent_layers_are_operators(name, operators, tmp_path):
         np.testing.assert_allclose(one[real], np.asarray(other)[real], rtol=1e-5, atol=1e-5)
 
 
+EVERY_OPTION = {
+    "beam_size": 4,
+    "length_penalty": 1.0,
+    "length_normalization": "wu",
+    "coverage_penalty": 0.2,
+    "min_length": 4,
+    "max_length": 12,
+    "max_length_ratio": 1.2,
+    "max_length_margin": 1,
+    "no_repeat_ngram": 2,
+    "allow_unknown": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("pointer_generator_gru", EVERY_OPTION),
+        *(
+            pytest.param(name, {"beam_size": size, "max_length": 9}, marks=thorough)
+            for name, size in [
+                ("encoder_decoder_gru", 3),
+                ("luong_local_p_lstm", 1),
+                ("history_attention_gru", 3),
+                ("transformer_tiny", 3),
+                ("context_attention_gru", 2),
+            ]
+        ),
+    ],
+)
+def test_the_search_in_one_graph(name, options, tmp_path):
+    model = make(name)
+    folder = export_onnx(model, tmp_path / "onnx", whole=True, **options)
+    session = onnxruntime.InferenceSession(f"{folder}/search.onnx")
+    ids = np.array([[4, 5, 5, 7, 3], [6, 3, 0, 0, 0], [4, 9, 8, 6, 3], [3, 0, 0, 0, 0]], "int32")
+    other = np.where(ids == 9, len(WORDS) + 4, ids)  # an unknown word
+    inputs = {
+        one.name: other if one.name.startswith("extended") else np.where(ids == 9, 1, ids)
+        for one in session.get_inputs()
+    }
+    names = [one.name for one in session.get_outputs()]
+    found = dict(zip(names, session.run(None, inputs), strict=True))
+    expected = model.search(inputs, n_best=options["beam_size"], with_records=True, **options)
+    length = found["ids"].shape[2]
+    np.testing.assert_array_equal(found["ids"], expected.ids[:, :, :length])
+    assert not np.any(expected.ids[:, :, length:])
+    np.testing.assert_allclose(found["scores"], expected.scores, rtol=1e-5, atol=1e-4)
+    assert ("weights" in found) == model.has_attention
+    if model.has_attention:
+        weights = expected.records["weights"][:, :, :length]
+        np.testing.assert_allclose(found["weights"], weights, atol=1e-4)
+    alone = session.run(["ids"], {name: ids[1:2, :2] for name, ids in inputs.items()})[0]
+    np.testing.assert_array_equal(alone, found["ids"][1:2, :, : alone.shape[2]])
+
+
 @pytest.mark.parametrize(("kind", "ratio"), [("float16", 0.5), ("int8", 0.25)])
 def test_smaller_weights(graphs, kind, ratio, tmp_path):
     found, sizes = [], []
@@ -275,6 +331,7 @@ def test_neither_tensorflow_nor_keras_is_imported(exported):
     ("options", "message"),
     [
         ({"split_sentences": True}, r"split_sentences=False for ONNX Runtime"),
+        ({"samples": 2, "whole": True}, r"samples=0 with whole=True\. Received: samples=2"),
         ({"beam_size": 0}, r"from 1 to 1000\. Received: beam_size=0"),
     ],
 )

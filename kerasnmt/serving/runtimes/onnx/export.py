@@ -13,6 +13,7 @@ from kerasnmt.runtime.onnx_model import OnnxModel
 from kerasnmt.serving.runtimes.export_module import ExportModule
 from kerasnmt.serving.runtimes.onnx.graphs import make_graphs
 from kerasnmt.serving.runtimes.onnx.weights import check_weights, with_weights
+from kerasnmt.serving.runtimes.onnx.whole_search import make_search
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
     TOKENIZERS,
@@ -23,7 +24,12 @@ from kerasnmt.serving.runtimes.version_folder import refuse_existing
 
 
 def export_onnx(
-    model: keras.Model, directory: str | Path, *, weights: str = "float32", **options
+    model: keras.Model,
+    directory: str | Path,
+    *,
+    weights: str = "float32",
+    whole: bool = False,
+    **options,
 ) -> str:
     """Write a model for ONNX Runtime, completely or not at all.
 
@@ -36,6 +42,10 @@ def export_onnx(
     - `step.onnx`: From the last ids, int32 `[batch, hypotheses]`, the states and the memory to
       `log_probabilities`, float32 `[batch, hypotheses, vocabulary]`, attention weights, and the new
       states, `new_state_0`, ….
+    - `search.onnx`, with `whole=True`: The model with its beam search, for programs that have no
+      search. From the inputs of `encoder.onnx` to `ids`, int32 `[batch, beam_size, length]`, padded
+      with 0; `scores`, float32 `[batch, beam_size]`, best first; and, if the model has attention,
+      `weights`, float32 `[batch, beam_size, length, source_length]`.
     - `tokenizers.json`: The tokenizers with their vocabularies.
     - `kerasnmt.json`: The search options, the special ids, the names of states, memory and records,
       checksums of the other files, and examples with answers that the export gave when it was
@@ -48,6 +58,7 @@ def export_onnx(
             necessary.
         weights: Number format of the matrices in the files: "float32", "float16" with half the
             size, or "int8" with a quarter. ONNX Runtime computes with float32.
+        whole: Whether to write `search.onnx` too. Its options of the search are fixed.
         **options: Options of `kerasnmt.decoding.SearchOptions`, which `kerasnmt.runtime.load` can
             change; and `replace_unknown` and `dictionary`, which are fixed.
 
@@ -56,8 +67,8 @@ def export_onnx(
 
     Raises:
         ValueError: If the folder exists, the model has no tokenizers, computes in half precision or
-            does not translate, `weights` is unknown, a weight is too large for float16, or an
-            option is out of range or unknown.
+            does not translate, `weights` is unknown, a weight is too large for float16, an option
+            is out of range or unknown, or samples are wanted from `search.onnx`.
         ModuleNotFoundError: If the extra `onnx-export` is not installed.
         OSError: If the folder cannot be written.
     """
@@ -84,9 +95,8 @@ def export_onnx(
         )
     names = [*SOURCE_IDS[: 1 + model.reads_context]]
     names += [extended(name) for name in names if model.copies]
-    graphs = make_graphs(
-        model, {name: keras.KerasTensor((None, None), dtype="int32") for name in names}
-    )
+    inputs = {name: keras.KerasTensor((None, None), dtype="int32") for name in names}
+    graphs = make_graphs(model, inputs)
     tokenizers = serialized_tokenizers(model)
     description = {
         "format": FORMAT,
@@ -102,13 +112,21 @@ def export_onnx(
             "records": graphs.records,
         },
     }
+    search = SearchOptions(**described_search(description))
+    if whole and search.samples:
+        raise ValueError(
+            f"Expected samples=0 with whole=True. Received: samples={search.samples}. "
+            "kerasnmt.runtime draws samples."
+        )
     with atomic_folder(directory) as folder:
+        if whole:
+            graph = make_search(model, inputs, search)
+            (folder / "search.onnx").write_bytes(with_weights(graph, weights))
         (folder / ENCODER).write_bytes(with_weights(graphs.encoder, weights))
         (folder / STEP).write_bytes(with_weights(graphs.step, weights))
         write_json(folder / TOKENIZERS, tokenizers)
         description["files"] = {path.name: sha256(path) for path in sorted(folder.iterdir())}
         (folder / "README.md").write_text(_README, encoding="utf-8")
-        search = SearchOptions(**described_search(description))
         written = OnnxModel(folder, description, tokenizers, search)
         examples = module.contract.examples(written.function("serving_default"))
         write_json(folder / DESCRIPTION, {**description, "examples": examples})
@@ -133,5 +151,7 @@ names and the options.
 4. Take the best id that is not 0 or 2 (nor 1, if `copies`) as the next `ids`, and go back to 3
    until it is 3. An id of size or more is the word with this extended id.
 
+`search.onnx`, if it is there, does steps 2 to 4 with beam search: from the inputs of `encoder.onnx`
+to `ids`, `[batch, beam_size, length]`, `scores`, best first, and attention weights.
 In Python, `kerasnmt.runtime.load(folder).translate(texts)` does all of it, with beam search.
 """
