@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from keras import ops, tree
 
+from kerasnmt.layers import Decoder
 from tests.layers.decoders.tiny_decoders import (
     DECODERS,
     POINTERS,
@@ -130,3 +131,8 @@ def test_half_precision(name, policy):
     for gradient in gradients:
         if gradient is not None:
             assert np.all(np.isfinite(tf.convert_to_tensor(gradient)))
+
+
+def test_what_a_decoder_need_not_declare():
+    decoder = Decoder()
+    assert not (decoder.copies or decoder.has_attention or decoder.has_heads or decoder.measures)
