@@ -22,7 +22,7 @@ from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from kerasnmt.cli.loading import load_run
+from kerasnmt.cli.loading import SearchChanges, load_run
 from kerasnmt.data import builtin_corpus, read_tsv
 from kerasnmt.runtime import load_onnx
 from kerasnmt.serving import (
@@ -91,7 +91,7 @@ def main() -> None:
         pairs = builtin_corpus(arguments.sentences, "test")
         sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     alone = sources[: arguments.alone]
-    model, options = load_run(arguments.model, search=arguments.search)
+    model, options = load_run(arguments.model, SearchChanges(search=arguments.search))
     for name in ("replace_unknown", "split_sentences"):  # not all runtimes support them
         options.pop(name, None)
     with tempfile.TemporaryDirectory() as parent:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.loading import SearchChanges, load_translator
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     opened = gzip.open if arguments.source.suffix == ".gz" else open
     with opened(arguments.source, "rt", encoding="utf-8", newline="\n") as file:
         texts = [line.rstrip("\r\n") for line in file][: arguments.sentences]
-    translator = load_translator(arguments.run, arguments.beam_size)
+    translator = load_translator(arguments.run, SearchChanges(arguments.beam_size))
     batch_size = arguments.batch_size
     on_jax = os.environ.get("KERAS_BACKEND") == "jax"
     warmup = time.process_time()

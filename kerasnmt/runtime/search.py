@@ -18,7 +18,7 @@ from kerasnmt.runtime.random_numbers import row_keys, uniforms
 IMPOSSIBLE = np.float32(-1e9)
 
 # Number of values in a group of `_best`.
-_GROUP = 64
+_GROUP = 256
 
 Arrays = dict[str, np.ndarray]
 Step = Callable[[np.ndarray, Arrays, Arrays], tuple[np.ndarray, Arrays, Arrays]]

@@ -492,9 +492,9 @@ def like_lengths(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]
         yield order[start : start + batch_size]
 
 
-def _in_threads(threads: int, function: Callable, values: Iterable) -> Iterator:
+def _in_threads(threads: int, function: Callable, values: Sequence) -> Iterator:
     """Yield the results of a function, in order. After an error, no further call begins."""
-    if threads == 1:
+    if min(threads, len(values)) == 1:
         yield from map(function, values)
         return
     pool = ThreadPoolExecutor(threads)
