@@ -28,13 +28,14 @@ def export(
     search: SearchOptions = None,
     with_run: WithRuns = None,
     weights: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--weights",
             metavar="float32|float16|int8",
-            help="Data type of the stored weights. Fewer bits make a smaller export.",
+            help="Data type of the stored weights. Fewer bits make a smaller export. The default is "
+            "float32, but int8 for web.",
         ),
-    ] = "float32",
+    ] = None,
     runtime: Annotated[
         str,
         typer.Option(
@@ -43,6 +44,15 @@ def export(
             help=" ".join(runtime.about for runtime in runtimes()),
         ),
     ] = runtimes()[0].name,
+    ort: Annotated[
+        Path | None,
+        typer.Option(
+            "--ort",
+            metavar="DIR",
+            help="With --runtime web: folder dist of the npm package onnxruntime-web, to copy its "
+            "files into the site, which then needs no other server.",
+        ),
+    ] = None,
     lite: Annotated[bool, typer.Option("--lite", help="The same as --runtime litert.")] = False,
 ) -> None:
     """Write a version of a SavedModel for TF Serving, completely or not at all.
@@ -52,6 +62,8 @@ def export(
     if lite and runtime not in (runtimes()[0].name, "litert"):
         raise ValueError(f"Expected one runtime. Received: --lite and --runtime {runtime}.")
     target = runtime_named("litert" if lite else runtime)
+    if ort is not None and target.name != "web":
+        raise ValueError(f"Expected --runtime web with --ort. Received: --runtime {target.name}.")
     check_exportable(run)
     with progress_console().status("exporting"):
         translates = target.only_translates
@@ -63,6 +75,7 @@ def export(
                 "does",
                 file=sys.stderr,
             )
+        options |= {name: one for name, one in (("weights", weights), ("ort", ort)) if one}
         with without_talk():
-            written = target.export(model, directory, weights=weights, **options)
+            written = target.export(model, directory, **options)
     print(written)
