@@ -87,4 +87,4 @@ $(STUB): $(wildcard kerasnmt/zoo/*.py) tests/zoo/stub.py
 	$(VENV)/bin/python -m tests.zoo.stub 2> $(VENV)/stub.log || { cat $(VENV)/stub.log; exit 1; }
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-beam demo build dist *.egg-info
+	rm -rf $(VENV) .venv-oldest .venv-beam .npm demo build dist *.egg-info

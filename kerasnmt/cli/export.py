@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt.cli.about_model import about_model
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, check_exportable, load_run
 from kerasnmt.cli.options import BeamSize, SearchOptions, Trained, WithRuns
@@ -75,7 +76,13 @@ def export(
                 "does",
                 file=sys.stderr,
             )
-        options |= {name: one for name, one in (("weights", weights), ("ort", ort)) if one}
+        if weights is not None:
+            options["weights"] = weights
+        if target.name == "web":
+            from kerasnmt.tasks import task_of
+
+            about = about_model(run, task_of(model).fields, {})
+            options |= {"ort": ort, "about": {"name": Path(run).absolute().name, **about}}
         with without_talk():
             written = target.export(model, directory, **options)
     print(written)

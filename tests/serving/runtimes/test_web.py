@@ -203,6 +203,12 @@ def test_the_types_fit_the_methods(site, in_node):
     assert listed == [one.name for one in fields(SearchOptions)]
 
 
+def test_what_the_page_says(site):
+    about = json.loads((site / "page/model.json").read_text())
+    assert about == {"name": "site", "description": "", "examples": []}
+    assert "connect-src 'self';" in (site / "index.html").read_text()
+
+
 def test_the_package_names_the_version(site):
     package = json.loads((site / "package.json").read_text())
     assert package["dependencies"] == {"onnxruntime-web": pinned(site)["version"]}

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.serving.runtimes.onnx.export import export_onnx
 from kerasnmt.serving.runtimes.plain_files import MODEL, write_json
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
+from kerasnmt.viz.page_files import site_page
 
 ORT = "ort.js"
 _JAVASCRIPT = Path(__file__).with_name("javascript")
@@ -25,12 +27,14 @@ def export_web(
     *,
     weights: str = "int8",
     ort: str | Path | None = None,
+    about: Mapping[str, Any] | None = None,
     **options,
 ) -> str:
     """Write a site of static files that runs a model in a browser, completely or not at all.
 
     Any static server can serve the folder. It contains these files:
 
+    - `index.html`, with `page/`: The page of `kerasnmt serve`.
     - `model/`: The model; see `export_onnx`.
     - `kerasnmt.js`, with its types in `kerasnmt.d.ts`: The function `load`, for pages and for Node.
     - `ort.js`: The version of onnxruntime-web, the address of its files, and their hashes, which
@@ -45,6 +49,8 @@ def export_web(
         weights: Number format of the matrices in the files; see `export_onnx`.
         ort: Path of the folder `dist` of the npm package onnxruntime-web, whose files are copied
             to `ort/`, so that the site needs no other server. None for the address of its CDN.
+        about: What the page says about the model: `name`, `description`, and `examples`, a list of
+            requests such as `{"text": "two dogs run ."}`. None for the name of the folder.
         **options: See `export_onnx`.
 
     Returns:
@@ -60,6 +66,10 @@ def export_web(
     refuse_existing(directory)
     with atomic_folder(directory) as folder:
         write_scripts(folder, ort)
+        for path, text in site_page(_onnxruntime(folder)["address"]).items():
+            (folder / path).write_text(text, encoding="utf-8")
+        says = {"name": directory.name, "description": "", "examples": [], **(about or {})}
+        write_json(folder / "page/model.json", says)
         export_onnx(model, folder / MODEL, weights=weights, **options)
         (folder / "README.md").write_text(_readme(folder, weights), encoding="utf-8")
     return str(directory)
@@ -124,7 +134,7 @@ def _readme(folder: Path, weights: str) -> str:
 _README = """# A model that translates in the browser
 
 Any static server can serve this folder: `python -m http.server --directory .`
-A visitor loads the model, {model} ({weights}), and onnxruntime-web {version} from
+`index.html` is a page that shows what the model thinks. A visitor loads the model, {model} ({weights}), and onnxruntime-web {version} from
 `{address}`, 14 MB (4 MB compressed). No text leaves the browser.
 
 In a page of your own, or in Node 20 or newer after `npm install` in this folder:
