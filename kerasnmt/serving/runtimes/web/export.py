@@ -134,8 +134,9 @@ def _readme(folder: Path, weights: str) -> str:
 _README = """# A model that translates in the browser
 
 Any static server can serve this folder: `python -m http.server --directory .`
-`index.html` is a page that shows what the model thinks. A visitor loads the model, {model} ({weights}), and onnxruntime-web {version} from
-`{address}`, 14 MB (4 MB compressed). No text leaves the browser.
+`index.html` is a page that shows what the model thinks. A visitor loads the model, {model}
+({weights}), and onnxruntime-web {version}, 14 MB (4 MB compressed), from
+`{address}`. No text leaves the browser.
 
 In a page of your own, or in Node 20 or newer after `npm install` in this folder:
 
