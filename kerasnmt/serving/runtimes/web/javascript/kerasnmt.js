@@ -11,6 +11,7 @@ import onnxruntime from "./ort.js";
 import { searchOptions } from "./search_options.js";
 
 const FORMAT = 1;
+const FILES = ["encoder.onnx", "step.onnx", "tokenizers.json"];
 const IN_NODE = Boolean(globalThis.process?.versions?.node);
 
 /**
@@ -26,28 +27,34 @@ const IN_NODE = Boolean(globalThis.process?.versions?.node);
  *   or not for this model.
  */
 export async function load(address, { ort, ...changes } = {}) {
+  if (ort !== undefined && !ort.InferenceSession)
+    throw new Error(`Expected the module onnxruntime-web or onnxruntime-node as ort. Received: ${ort}`);
   const folder = String(address).replace(/\/*$/, "/");
-  const because = (reason) => new Error(`${address}: the model cannot be loaded: ${reason}`);
-  let description, encoder, step, tokenizers;
-  try {
-    description = parsed(await read(`${folder}kerasnmt.json`));
-    if (description.format > FORMAT)
-      throw new Error(`its format ${description.format} is newer than ${FORMAT}. Update kerasnmt.js`);
-    const names = ["encoder.onnx", "step.onnx", "tokenizers.json"];
-    const files = names.map((name) => read(folder + name, description.files[name]));
-    [encoder, step, tokenizers] = await Promise.all(files);
-  } catch (error) {
-    throw because(error.message);
-  }
+  const fail = (error) => {
+    throw new Error(`${address}: the model cannot be loaded: ${error.message}`);
+  };
+  const description = await described(`${folder}kerasnmt.json`).catch(fail);
   const options = searchOptions(description, changes);
-  const { InferenceSession, Tensor } = ort ?? (await loadedRuntime());
-  try {
-    [encoder, step] = [await InferenceSession.create(encoder), await InferenceSession.create(step)];
-    tokenizers = parsed(tokenizers);
-    return new Model({ description, tokenizers, encoder, step, Tensor, options });
-  } catch (error) {
-    throw because(error.message);
-  }
+  const files = FILES.map((name) => read(folder + name, description.files[name]));
+  const parts = [Promise.all(files).catch(fail), ort ?? loadedRuntime()];
+  const [[encoder, step, tokenizers], { InferenceSession, Tensor }] = await Promise.all(parts);
+  const model = async () =>
+    new Model({
+      description,
+      tokenizers: parsed(tokenizers),
+      encoder: await InferenceSession.create(encoder),
+      step: await InferenceSession.create(step),
+      Tensor,
+      options,
+    });
+  return model().catch(fail);
+}
+
+async function described(file) {
+  const description = parsed(await read(file));
+  if (description.format > FORMAT)
+    throw new Error(`its format ${description.format} is newer than ${FORMAT}. Update kerasnmt.js`);
+  return description;
 }
 
 let runtime; // promise of ONNX Runtime
