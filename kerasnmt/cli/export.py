@@ -32,8 +32,8 @@ def export(
         typer.Option(
             "--weights",
             metavar="float32|float16|int8",
-            help="Data type of the stored weights. Fewer bits make a smaller export. The default is "
-            "float32, but int8 for web.",
+            help="Data type of the stored weights. Fewer bits make a smaller export. The default "
+            "is float32, but int8 for web.",
         ),
     ] = None,
     runtime: Annotated[

@@ -16,7 +16,9 @@ class WebRuntime(OnnxRuntime):
     title = "browsers"
     about = "web writes a site of static files, whose model runs in the browser and in Node."
     mark = "kerasnmt.js"
-    further_files = tuple(f"{MODEL}/{name}" for name in (OnnxRuntime.mark, *OnnxRuntime.further_files))
+    further_files = tuple(
+        f"{MODEL}/{name}" for name in (OnnxRuntime.mark, *OnnxRuntime.further_files)
+    )
 
     def export(self, model: Any, directory: Path, **options: Any) -> str:
         """Write a site; see `export_web`."""

@@ -149,9 +149,8 @@ export class SentencePiece {
       const { score } = best[start];
       let known = false;
       const add = (end, id, gain) => {
-        // SentencePiece stores scores as float32, and compares sums of more precision.
-        const total = gain + score;
-        if (!(best[end]?.score >= total)) best[end] = { start, id, score: Math.fround(total) };
+        const total = Math.fround(gain + score); // float32, like SentencePiece 0.2.3, also for ties
+        if (!(best[end]?.score >= total)) best[end] = { start, id, score: total };
       };
       const furthest = Math.min(text.length, start + this.longest);
       for (let end = start + 1; end <= furthest; end++) {

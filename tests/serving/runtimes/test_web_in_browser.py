@@ -1,0 +1,108 @@
+"""Sites with a model in Chromium, with the files of onnxruntime-web as their CDN has them.
+
+The files come from the npm package. The CDN itself is not asked.
+"""
+
+import functools
+import shutil
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from kerasnmt.runtime import load
+from kerasnmt.serving import export_web
+from kerasnmt.serving.runtimes.web.export import write_scripts
+
+pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+TEXTS = ["two dogs run .", "zeb runs . zeb and anna run .", "", "anna zeb a zeb"]
+CDN = "cdn.jsdelivr.net/npm/onnxruntime-web@"
+ASK = """async (texts) => {
+  const { load } = await import("./kerasnmt.js");
+  return load("./model").then((model) => model.best(texts), (error) => error.message);
+}"""
+
+
+class Handler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def folder(make_pointer_model, tmp_path_factory):
+    """A site that takes onnxruntime-web from its CDN."""
+    folder = tmp_path_factory.mktemp("web") / "site"
+    export_web(make_pointer_model(seed=56), folder, beam_size=3, max_length=10)
+    (folder / "blank.html").write_text("<!doctype html><link rel=icon href='data:,'>")
+    return folder
+
+
+@pytest.fixture
+def visit(tab, faults, onnxruntime_web):
+    """Serve a folder, open a blank page of it, and route the address of the CDN to the package."""
+    servers = []
+
+    changed = {}
+
+    def answer(route):
+        name = route.request.url.rpartition("/")[2]
+        path = onnxruntime_web / "onnxruntime-web/dist" / name
+        headers = {"Access-Control-Allow-Origin": "*"}
+        route.fulfill(body=changed.get(name) or path.read_bytes(), headers=headers)
+
+    def visit(folder, files=()):
+        changed.update(files)
+        handler = functools.partial(Handler, directory=folder)
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        tab.route(f"https://{CDN}*/dist/*", answer)
+        tab.goto(f"http://127.0.0.1:{servers[-1].server_port}/blank.html")
+        return tab
+
+    yield visit
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def taken(faults, part):
+    """Remove the faults with a part from the faults, and return them."""
+    found = [fault for fault in faults if part in fault]
+    faults[:] = [fault for fault in faults if part not in fault]
+    return found
+
+
+def test_a_browser_answers_as_python(folder, visit, faults):
+    found = visit(folder).evaluate(ASK, TEXTS)
+    expected = load(folder / "model").best(TEXTS)
+    assert [one["text"] for one in found] == [text for text, _ in expected]
+    scores = [score for _, score in expected]
+    assert [one["score"] for one in found] == pytest.approx(scores, abs=1e-4)
+    asked = [fault.rpartition("/")[2] for fault in taken(faults, CDN)]
+    assert sorted(asked) == ["ort-wasm-simd-threaded.wasm", "ort.wasm.bundle.min.mjs"]
+
+
+@pytest.mark.parametrize("name", ["ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm"])
+def test_other_files_of_the_cdn_are_not_run(name, folder, visit, faults):
+    message = visit(folder, {name: b"globalThis.run = true"}).evaluate(ASK, TEXTS)
+    assert message.endswith(f"{name} cannot be fetched, or is damaged. Copy or export it again")
+    assert taken(faults, "integrity")  # which Chromium reports
+    assert len(taken(faults, CDN)) == 2
+
+
+def test_damaged_models_are_refused(folder, visit, faults, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "site")
+    with (copy / "model/step.onnx").open("ab") as file:
+        file.write(b" ")
+    message = visit(copy).evaluate(ASK, TEXTS)
+    assert message.startswith("./model: the model cannot be loaded: ./model/step.onnx cannot be")
+    assert taken(faults, "integrity")
+
+
+def test_a_site_with_onnx_runtime_asks_no_other_server(folder, visit, onnxruntime_web, tmp_path):
+    site = shutil.copytree(folder, tmp_path / "site")
+    write_scripts(site, onnxruntime_web / "onnxruntime-web/dist")
+    found = visit(site).evaluate(ASK, TEXTS)  # the tab reports requests to other hosts
+    assert [one["text"] for one in found] == load(site / "model").translate(TEXTS)
