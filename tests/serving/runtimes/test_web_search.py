@@ -272,17 +272,17 @@ def test_what_the_page_must_not_ask(exported, javascript):
             (folder, options, "page", [question, {**ZEB, **body}])
             for options, question, body in [
                 ({}, "search", {"prefix_ids": [5] * 11}),
-                ({}, "search", {"prefix_ids": [15]}),
+                ({}, "search", {"prefix_ids": [16]}),
                 (short, "search", {"prefix_ids": [5, 5]}),
                 ({}, "inspect", {"target_ids": [3, 3]}),
                 ({}, "inspect", {"target_ids": []}),
             ]
         ]
     )
-    ids = "Expected ids of words, from 1 to 14, but not 2 (start) or 3 (end). Received: "
+    ids = "Expected ids of words, from 1 to 15, but not 2 (start) or 3 (end). Received: "
     assert answers == [
         "Expected at most 10 tokens, the max_length of the search. Received: 11",
-        f"{ids}15",
+        f"{ids}16",
         "Expected a prefix that fits into the maximum length of the answer, which depends on the "
         "length of this text. Received: 2 tokens",
         f"{ids}3",
