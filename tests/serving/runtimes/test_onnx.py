@@ -20,30 +20,11 @@ from kerasnmt.tasks import Translator, task_of
 from kerasnmt.text import PunctuationTokenizer, WordTokenizer
 from tests.conftest import WORDS
 from tests.numerics import fill
+from tests.serving.runtimes.onnx_models import OPTIONS, SIZES, TEXTS, make
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
-# Some words are outside the vocabulary. One text has such a word twice.
-TEXTS = ["two dogs run .", "zeb runs . zeb and anna run .", "", "   ", "dog", "anna zeb a zeb"]
-SIZES = {"embedding_dim": 6, "units": 6, "dropout": 0.0}
-TRANSFORMER = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}
 thorough = pytest.mark.thorough("converts one model more")
-
-
-def make(name):
-    """Create a tiny model with large random weights."""
-    tokenizer = WordTokenizer(WORDS)
-    if name.startswith("transformer"):
-        model = zoo.get_model(name)(tokenizer, **TRANSFORMER)
-    else:
-        model = zoo.get_model(name)(tokenizer, **SIZES)
-    fill(model, 56, scale=1.3)
-    if name.startswith("transformer"):
-        for weight in model.weights:  # random norms would make all words alike
-            if "norm" in weight.path:
-                weight.assign(np.full(weight.shape, weight.path.endswith("gamma")))
-    return model
 
 
 @pytest.fixture(scope="module")
