@@ -20,7 +20,7 @@ export function readModel(bytes) {
   const model = fields(bytes);
   const pieces = (model[1] ?? []).map((bytes) => {
     const piece = fields(bytes);
-    return { text: text(piece[1][0]), score: piece[2]?.[0] ?? 0, type: piece[3]?.[0] ?? NORMAL };
+    return { text: utf8(piece[1][0]), score: piece[2]?.[0] ?? 0, type: piece[3]?.[0] ?? NORMAL };
   });
   const part = (number) => fields(model[number]?.[0] ?? new Uint8Array());
   const [trainer, normalizer, denormalizer] = [2, 3, 5].map(part);
@@ -42,7 +42,7 @@ export function readModel(bytes) {
     escaped: flag(normalizer, 5, true),
     suffix: flag(trainer, 24, false),
     byteFallback: flag(trainer, 35, false),
-    unknownText: trainer[44] ? text(trainer[44][0]) : " ⁇ ",
+    unknownText: trainer[44] ? utf8(trainer[44][0]) : " ⁇ ",
   };
 }
 
@@ -90,7 +90,7 @@ export class SentencePiece {
   decode(ids) {
     let decoded = "";
     let bytes = [];
-    let begins = true; // a space at the start is removed
+    let begins = true; // spaces at the start are removed, or only the first
     const flush = () => {
       decoded += textOfBytes(bytes);
       bytes = [];
@@ -118,8 +118,8 @@ export class SentencePiece {
   }
 
   /** Return a text as the model reads it. */
-  normalize(text_) {
-    const bytes = encoder.encode(text_);
+  normalize(text) {
+    const bytes = encoder.encode(text);
     const read = [];
     let afterSpace = this.single;
     let blank = this.single; // only spaces so far
@@ -136,7 +136,7 @@ export class SentencePiece {
     if (!bytes.length || blank) return "";
     const space = this.escaped ? SPACE : " ";
     const prefix = this.prefix && !this.suffix ? space : "";
-    let normalized = prefix + text(new Uint8Array(read)).replaceAll(" ", space);
+    let normalized = prefix + utf8(new Uint8Array(read)).replaceAll(" ", space);
     if (this.single) while (normalized.endsWith(space)) normalized = normalized.slice(0, -1);
     return this.prefix && this.suffix ? normalized + space : normalized;
   }
@@ -146,10 +146,10 @@ export class SentencePiece {
     const best = [{ score: 0 }]; // by end
     for (let start = 0; start < text.length; ) {
       const character = String.fromCodePoint(text.codePointAt(start));
-      const { score } = best[start];
+      const before = best[start].score;
       let known = false;
       const add = (end, id, gain) => {
-        const total = Math.fround(gain + score); // float32, like SentencePiece 0.2.3, also for ties
+        const total = Math.fround(gain + before); // float32, like SentencePiece 0.2.3, also for ties
         if (!(best[end]?.score >= total)) best[end] = { start, id, score: total };
       };
       const furthest = Math.min(text.length, start + this.longest);
@@ -157,7 +157,8 @@ export class SentencePiece {
         const id = this.ids.get(text.slice(start, end));
         if (id === undefined) continue;
         known ||= end - start === character.length;
-        add(end, id, this.pieces[id].type === OWN ? -0.1 : this.pieces[id].score);
+        const { type, score } = this.pieces[id];
+        add(end, id, type === OWN ? -0.1 : score); // symbols of the user win
       }
       if (!known) add(start + character.length, this.unknownId, this.unknownScore);
       start += character.length;
@@ -260,7 +261,7 @@ function byteOf(text) {
   return parseInt(text.slice(3, 5), 16);
 }
 
-function text(bytes) {
+function utf8(bytes) {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
