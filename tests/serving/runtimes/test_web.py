@@ -210,6 +210,13 @@ def test_what_the_page_says(site):
     assert "connect-src 'self';" in (site / "index.html").read_text()
 
 
+def test_the_page_keeps_all_files(site):
+    written = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    kept = json.loads((site / "files.json").read_text())
+    assert {*kept} == written - {"README.md", "model/README.md", "files.json"} | {"./"}
+    assert len(kept) == len({*kept})
+
+
 def test_the_package_names_the_version(site):
     package = json.loads((site / "package.json").read_text())
     assert package["dependencies"] == {"onnxruntime-web": pinned(site)["version"]}

@@ -35,6 +35,7 @@ def export_web(
     Any static server can serve the folder. It contains these files:
 
     - `index.html`, with `page/`: The page of `kerasnmt serve`.
+    - `offline.js`, with `files.json`: What lets the page work without a network after a visit.
     - `model/`: The model; see `export_onnx`.
     - `kerasnmt.js`, with its types in `kerasnmt.d.ts`: The function `load`, for pages and for Node.
     - `ort.js`: The version of onnxruntime-web, the address of its files, and their hashes, which
@@ -65,26 +66,36 @@ def export_web(
     directory = Path(directory)
     refuse_existing(directory)
     with atomic_folder(directory) as folder:
-        write_scripts(folder, ort)
-        for path, text in site_page(_onnxruntime(folder)["address"]).items():
+        runtime = write_scripts(folder, ort)
+        for path, text in site_page(runtime["address"]).items():
             (folder / path).write_text(text, encoding="utf-8")
         says = {"name": directory.name, "description": "", "examples": [], **(about or {})}
         write_json(folder / "page/model.json", says)
         export_onnx(model, folder / MODEL, weights=weights, **options)
-        (folder / "README.md").write_text(_readme(folder, weights), encoding="utf-8")
+        write_json(folder / "files.json", _addresses(folder, runtime))
+        size = sum(path.stat().st_size for path in (folder / MODEL).iterdir())
+        readme = _README.format(size=size / 1e6, weights=weights, **runtime)
+        (folder / "README.md").write_text(readme, encoding="utf-8")
     return str(directory)
 
 
-def write_scripts(folder: Path, ort: str | Path | None = None) -> None:
-    """Write the JavaScript of a site to a folder; see `export_web`."""
+def write_scripts(folder: Path, ort: str | Path | None = None) -> dict[str, Any]:
+    """Write the JavaScript of a site to a folder; see `export_web`.
+
+    Returns:
+        What `ort.js` exports: the `version` of onnxruntime-web, the `address` of its files, and the
+        hashes of its `files`.
+    """
     shutil.copytree(_JAVASCRIPT, folder, dirs_exist_ok=True)
-    runtime = _onnxruntime(folder)
+    script = (folder / ORT).read_text(encoding="utf-8")
+    runtime = json.loads(script.partition(_PREFIX)[2].rstrip().removesuffix(";"))
     if ort is not None:
+        runtime["address"] = "./ort/"
         (folder / "ort").mkdir()
         for name in runtime["files"]:
             _copy_checked(Path(ort) / name, folder / "ort", runtime)
-        script = _PREFIX + json.dumps({**runtime, "address": "./ort/"}, indent=2)
-        (folder / ORT).write_text(f"{script};\n", encoding="utf-8")
+        script = f"{_PREFIX}{json.dumps(runtime, indent=2)};\n"
+        (folder / ORT).write_text(script, encoding="utf-8")
     package = {
         "name": "kerasnmt-model",
         "private": True,
@@ -93,12 +104,18 @@ def write_scripts(folder: Path, ort: str | Path | None = None) -> None:
         "dependencies": {"onnxruntime-web": runtime["version"]},
     }
     write_json(folder / "package.json", package)
+    return runtime
 
 
-def _onnxruntime(folder: Path) -> dict[str, Any]:
-    """Return what `ort.js` exports, which is JSON."""
-    script = (folder / ORT).read_text(encoding="utf-8")
-    return json.loads(script.partition(_PREFIX)[2].rstrip().removesuffix(";"))
+def _addresses(folder: Path, runtime: dict[str, Any]) -> list[str]:
+    """Return the addresses of the files of a site, and of what it takes from another server.
+
+    They are without the READMEs, which some servers do not serve as they are.
+    """
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
+    paths = [path.relative_to(folder) for path in files]
+    others = {runtime["address"].removeprefix("./") + name for name in runtime["files"]}
+    return ["./", *sorted({path.as_posix() for path in paths} | others)]
 
 
 def _copy_checked(path: Path, folder: Path, runtime: dict[str, Any]) -> None:
@@ -116,27 +133,12 @@ def _copy_checked(path: Path, folder: Path, runtime: dict[str, Any]) -> None:
         )
 
 
-def _size(folder: Path) -> str:
-    total = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return f"{total / 1e6:.1f} MB"
-
-
-def _readme(folder: Path, weights: str) -> str:
-    runtime = _onnxruntime(folder)
-    return _README.format(
-        model=_size(folder / MODEL),
-        weights=weights,
-        version=runtime["version"],
-        address=runtime["address"],
-    )
-
-
 _README = """# A model that translates in the browser
 
 Any static server can serve this folder: `python -m http.server --directory .`
-`index.html` is a page that shows what the model thinks. A visitor loads the model, {model}
+`index.html` is a page that shows what the model thinks. A visitor loads the model, {size:.1f} MB
 ({weights}), and onnxruntime-web {version}, 14 MB (4 MB compressed), from
-`{address}`. No text leaves the browser.
+`{address}`. No text leaves the browser. After a visit, the page works without a network.
 
 In a page of your own, or in Node 20 or newer after `npm install` in this folder:
 

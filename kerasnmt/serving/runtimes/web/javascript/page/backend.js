@@ -3,7 +3,9 @@
 (() => {
   async function loaded() {
     const [{ load }, { Explorer }] = await Promise.all([import("../kerasnmt.js"), import("../explorer.js")]);
-    return new Explorer(await load("./model"));
+    const model = await load("./model");
+    navigator.serviceWorker?.register("offline.js").catch(() => {}); // the page works without it
+    return new Explorer(model);
   }
   const explorer = loaded();
   window.kerasnmt.backend = {
