@@ -20,7 +20,7 @@ from tests.serving.runtimes.onnx_models import OPTIONS, SIZES, TEXTS, make
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 thorough = pytest.mark.thorough("converts one model more")
-# In a random model, large weights make logits of different runtimes differ by more than 1e-4.
+# The weights of random models, and so their log-probabilities, are large.
 TOLERANCE = {"rtol": 1e-4, "atol": 1e-4}
 SEARCHES = [
     {},
@@ -97,13 +97,23 @@ def exported(make_pointer_model, tmp_path_factory):
     return exported
 
 
-def assert_translations(found, expected):
-    assert [one["text"] for one in found] == [text for text, _ in expected]
+def assert_translations(found, expected, known=True):
+    """Assert that translations are equal. Their texts are, where they are `known`."""
+    known = np.broadcast_to(known, len(expected)).tolist()
+    for one, (text, _), is_known in zip(found, expected, known, strict=True):
+        assert one["text"] == text or not is_known
     scores = [one["score"] for one in found], [score for _, score in expected]
     np.testing.assert_allclose(*scores, **TOLERANCE)
 
 
-def assert_attention(found, expected):
+def assert_ranked(found, expected):
+    """Assert that the translations of a text are equal, in any order if they score the same."""
+    scores = np.array([score for _, score in expected])
+    others = np.abs(scores[:, None] - scores) + 9 * np.eye(len(scores))
+    assert_translations(found, expected, known=others.min(axis=1) > 1e-4)
+
+
+def assert_attention(found, expected, atol=1e-4):
     assert found["sourceTokens"] == expected.source_tokens
     assert found["targetTokens"] == expected.target_tokens
     names = {
@@ -117,10 +127,17 @@ def assert_attention(found, expected):
         assert (ours in found) == (getattr(expected, theirs) is not None), ours
         if ours in found:
             numbers = np.array(found[ours]).reshape(getattr(expected, theirs).shape)
-            np.testing.assert_allclose(numbers, getattr(expected, theirs), **TOLERANCE)
+            np.testing.assert_allclose(numbers, getattr(expected, theirs), rtol=0, atol=atol)
 
 
-def assert_same_answers(ask, folder, searches=({},), count=200, context=False):
+def assert_links(found, expected, weights, atol):
+    """Assert that the links are equal, but for words with equal weights."""
+    for (source, target), (word, of) in zip(found, expected, strict=True):
+        assert target == of
+        assert weights[target, source] == pytest.approx(weights[target, word], abs=atol)
+
+
+def assert_same_answers(ask, folder, searches=({},), count=200, context=False, atol=1e-4):
     """Assert that all methods of a model in JavaScript answer as those in Python."""
     texts, targets, prefixes = MANY[:count], TARGETS[:count], PREFIXES[:count]
     more = {"contexts": CONTEXTS[:count]} if context else {}
@@ -134,15 +151,16 @@ def assert_same_answers(ask, folder, searches=({},), count=200, context=False):
         ("align", [texts, targets, more]),
     ]
     answers = ask(*[(folder, options, *one) for options in searches for one in questions])
+    different = set()
     for options in searches:
         python = load(folder, **options)
         best, continued, ranked, scores, *attended = answers[: len(questions)]
         del answers[: len(questions)]
         assert_translations(best, python.best(texts, **more))
-        assert len({one["text"] for one in best}) > 3
+        different |= {one["text"] for one in [*best, *continued]}
         assert_translations(continued, python.best(texts, prefixes=prefixes, **more))
-        for found, expected in zip(ranked, python.n_best(texts, **more), strict=True):
-            assert_translations(found, expected)
+        for pair in zip(ranked, python.n_best(texts, **more), strict=True):
+            assert_ranked(*pair)
         np.testing.assert_allclose(scores, python.score(texts, targets, **more), **TOLERANCE)
         if "weights" not in python.description["graphs"]["records"]:
             assert all("Expected a model with attention" in message for message in attended)
@@ -150,9 +168,12 @@ def assert_same_answers(ask, folder, searches=({},), count=200, context=False):
         expected = python.attention(texts, **more), python.forced_attention(texts, targets, **more)
         for pairs in zip(attended[:2], expected, strict=True):
             for pair in zip(*pairs, strict=True):
-                assert_attention(*pair)
-        links = [[*map(tuple, one)] for one in attended[2]]
-        assert links == python.align(texts, targets, **more)
+                assert_attention(*pair, atol)
+        links = attended[2], python.align(texts, targets, **more)
+        kinds = python.description["source_kind"], python.description["target_kind"]
+        for found, wanted, sentence in zip(*links, expected[1], strict=True):
+            assert_links(found, wanted, sentence.by_words(*kinds).weights, atol)
+    assert len(different) > 3
 
 
 def test_searches(exported, javascript):
@@ -178,7 +199,10 @@ def test_a_model_with_a_cache(exported, javascript):
 )
 def test_models(exported, javascript, name):
     _, folder = exported(name)
-    assert_same_answers(javascript, folder)
+    # The Transformers of these weights find empty answers best. Their norms make rounding errors
+    # larger: TensorFlow and ONNX Runtime in Python differ by 4e-4 in one of these sentences.
+    atol = 1e-3 if name.startswith("transformer") else 1e-4
+    assert_same_answers(javascript, folder, [{}, {"min_length": 4}], atol=atol)
 
 
 @thorough
