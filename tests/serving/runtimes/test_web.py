@@ -79,7 +79,7 @@ REFUSED = [
     ({"min_length": 20}, "Received: min_length=20, max_length=10"),
     ({"samples": 2, "coverage_penalty": 0.1}, "coverage_penalty=0 with samples"),
     ({"seed": 3}, "Expected samples=1 or more with seed. Received: seed=3, samples=0"),
-    ({"ort": "dist"}, "Expected the module onnxruntime-web or .* as ort. Received: dist"),
+    ({"ort": "dist"}, "Expected the module onnxruntime-web or -node as ort. Received: dist"),
     ({"max_length": 1}, "from 2 to 100000 as max_length"),
 ]
 PLACES = [("./nowhere", "nowhere: the model cannot be loaded: .*no such file.*kerasnmt.json")]

@@ -17,18 +17,18 @@ const IN_NODE = Boolean(globalThis.process?.versions?.node);
 /**
  * Load a model.
  *
- * @param {string | URL} address Address of a folder of `kerasnmt export --runtime onnx`, such as the
- *   `model` of a site; or its path, in Node.
- * @param {object} options Options of `kerasnmt.decoding.SearchOptions` in place of those of the export,
- *   such as `beam_size`; and `ort`, the module onnxruntime-web or onnxruntime-node. By default, a
- *   browser loads the files that `ort.js` names, and Node the package onnxruntime-web.
+ * @param {string | URL} address Address of a folder of `kerasnmt export --runtime onnx`, such as
+ *   the `model` of a site; or its path, in Node.
+ * @param {object} options Options of `kerasnmt.decoding.SearchOptions` in place of those of the
+ *   export, such as `beam_size`; and `ort`, the module onnxruntime-web or onnxruntime-node. By
+ *   default, a browser loads the files that `ort.js` names, and Node the package onnxruntime-web.
  * @returns {Promise<Model>}
- * @throws {Error} If there is no such folder, a file is damaged, or an option is unknown, out of range
- *   or not for this model.
+ * @throws {Error} If there is no such folder, a file is damaged, or an option is unknown, out of
+ *   range or not for this model.
  */
 export async function load(address, { ort, ...changes } = {}) {
   if (ort !== undefined && !ort.InferenceSession)
-    throw new Error(`Expected the module onnxruntime-web or onnxruntime-node as ort. Received: ${ort}`);
+    throw new Error(`Expected the module onnxruntime-web or -node as ort. Received: ${ort}`);
   const folder = String(address).replace(/\/*$/, "/");
   const fail = (error) => {
     throw new Error(`${address}: the model cannot be loaded: ${error.message}`);

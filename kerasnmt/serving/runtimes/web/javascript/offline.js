@@ -13,7 +13,8 @@ async function answer(event) {
   try {
     const response = await fetch(event.request);
     const copy = response.clone();
-    if (response.ok) event.waitUntil(cache.put(event.request, copy).catch(() => {})); // if it is full
+    const put = () => cache.put(event.request, copy).catch(() => {}); // fails if the disk is full
+    if (response.ok) event.waitUntil(put());
     return response;
   } catch {
     return (await cache.match(event.request)) ?? Response.error();

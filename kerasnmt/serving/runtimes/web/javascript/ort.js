@@ -1,6 +1,6 @@
 /**
- * The version of onnxruntime-web, the address of its files, and their hashes. The hashes are made from
- * the npm package of this version; tests/serving/runtimes/test_web.py compares them.
+ * The version of onnxruntime-web, the address of its files, and their hashes. The hashes are made
+ * from the npm package of this version; tests/serving/runtimes/test_web.py compares them.
  */
 export default {
   "version": "1.30.0",

@@ -43,8 +43,8 @@ const OF_SAMPLES = { temperature: 1, top_k: 0, top_p: 1, seed: 0 };
  *
  * @param {object} description Content of `kerasnmt.json`.
  * @param {object} changes Options by name, such as `{beam_size: 8}`.
- * @throws {Error} If an option is unknown, out of range, contradicts another one, or is not for this
- *   model.
+ * @throws {Error} If an option is unknown, out of range, contradicts another one, or is not for
+ *   this model.
  */
 export function searchOptions(description, changes) {
   const names = Object.keys(OPTIONS);

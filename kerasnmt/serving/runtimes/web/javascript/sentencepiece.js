@@ -29,8 +29,8 @@ export function readModel(bytes) {
   const decodes = Boolean(denormalizer[2]?.[0].length);
   if (![UNIGRAM, BPE].includes(kind) || decodes) {
     throw new Error(
-      "Expected a unigram or BPE model of SentencePiece, without rules for decoded text. Received: " +
-        `a model of type ${kind}${decodes ? " with such rules" : ""}. Use the runtime in Python.`,
+      "Expected a unigram or BPE model of SentencePiece, without rules for decoded text. " +
+        `Received: a model of type ${kind}${decodes ? " with such rules" : ""}. Use the runtime in Python.`,
     );
   }
   return {
@@ -149,7 +149,7 @@ export class SentencePiece {
       const before = best[start].score;
       let known = false;
       const add = (end, id, gain) => {
-        const total = Math.fround(gain + before); // float32, like SentencePiece 0.2.3, also for ties
+        const total = Math.fround(gain + before); // as SentencePiece 0.2.3 breaks ties
         if (!(best[end]?.score >= total)) best[end] = { start, id, score: total };
       };
       const furthest = Math.min(text.length, start + this.longest);
@@ -192,8 +192,8 @@ export class SentencePiece {
 }
 
 /**
- * Rules of a normalization: a double array of the sequences to replace, as darts-clone writes it, and
- * what replaces them.
+ * Rules of a normalization: a double array of the sequences to replace, as darts-clone writes it,
+ * and what replaces them.
  */
 class Rules {
   constructor(charsmap) {

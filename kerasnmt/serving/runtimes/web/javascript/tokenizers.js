@@ -9,8 +9,8 @@ const JOINER = "￭";
 const MARK = "[\\p{P}\\p{S}][\\p{M}\u{1f3fb}-\u{1f3ff}]*";
 const SIGN = `${MARK}(?:\u200d${MARK})*`;
 const PARTS = new RegExp(`^((?:${SIGN})*)(.*?)((?:${SIGN})*)$`, "su");
-// What SentencePiece's rule "nmt_nfkc" adds to NFKC for a single character: some controls disappear,
-// and others are spaces.
+// What SentencePiece's rule "nmt_nfkc" adds to NFKC for a single character: some controls
+// disappear, and others are spaces.
 const REMOVED = /^[\x01-\x08\v\x0e-\x1f\x7f\x8f\x9f]$/;
 const SPACE = /^[\t\n\f\r\u061c\u1680\u200b\u200c\u200e\u200f\u2028\u2029\ufeff]$/;
 
@@ -61,7 +61,8 @@ class Tokenizer {
    */
   decode(ids, unknownWords = []) {
     const written = [...ids].filter((id) => id === UNKNOWN_ID || id < PAD_ID || id > END_ID);
-    return this._written(written.map((id) => [this.#known(id), this.#unknownWord(id, unknownWords)]));
+    const word = (id) => this.#unknownWord(id, unknownWords);
+    return this._written(written.map((id) => [this.#known(id), word(id)]));
   }
 
   /** Return each id as a readable token. */
