@@ -30,7 +30,7 @@ export function readModel(bytes) {
   if (![UNIGRAM, BPE].includes(kind) || decodes) {
     throw new Error(
       "Expected a unigram or BPE model of SentencePiece, without rules for decoded text. " +
-        `Received: a model of type ${kind}${decodes ? " with such rules" : ""}. Use the runtime in Python.`,
+        `Received: a model of type ${kind}${decodes ? " with such rules" : ""}. Use Python.`,
     );
   }
   return {
