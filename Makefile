@@ -4,13 +4,16 @@ VENV ?= .venv
 CONSTRAINTS ?= /dev/null
 PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
 	--no-loadscope-reorder
+# These presets run in the browser, on a page of `make site`.
+LIVE = tatoeba_en_fr_gru tatoeba_fr_en_gru demo_en_de dates_iso numbers_to_words words_to_numbers \
+	sorting_pointer $(notdir $(wildcard kerasnmt/presets/g2p_*))
 STUB = kerasnmt/zoo/__init__.pyi
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
 FAST = tests/speed tests/layers tests/decoding tests/text tests/training/recipe
 
 # The installation and the stub need the environment, which one target makes at a time.
 .NOTPARALLEL:
-.PHONY: demo test test-fast test-thorough test-all test-oldest test-beam mutants lint dist docs notebooks clean
+.PHONY: demo test test-fast test-thorough test-all test-oldest test-beam mutants lint dist docs site notebooks clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
@@ -61,6 +64,12 @@ dist: $(VENV)/.installed $(STUB)
 docs: $(VENV)/.installed-docs $(STUB)
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict
 
+site: $(LIVE:%=build/live/%)
+	$(MAKE) docs
+
+build/live/%: | $(VENV)/.installed
+	$(VENV)/bin/kerasnmt export $* $@ --runtime web
+
 # Each takes minutes: it runs only when its script is newer.
 notebooks: $(patsubst %.py,%.ipynb,$(wildcard tutorials/[0-9]*.py))
 
@@ -87,4 +96,4 @@ $(STUB): $(wildcard kerasnmt/zoo/*.py) tests/zoo/stub.py
 	$(VENV)/bin/python -m tests.zoo.stub 2> $(VENV)/stub.log || { cat $(VENV)/stub.log; exit 1; }
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-beam demo build dist *.egg-info
+	rm -rf $(VENV) .venv-oldest .venv-beam .npm demo build dist *.egg-info

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kerasnmt.cli.about_model import about_model
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, check_exportable, load_run
 from kerasnmt.cli.options import BeamSize, SearchOptions, Trained, WithRuns
@@ -28,13 +29,14 @@ def export(
     search: SearchOptions = None,
     with_run: WithRuns = None,
     weights: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--weights",
             metavar="float32|float16|int8",
-            help="Data type of the stored weights. Fewer bits make a smaller export.",
+            help="Data type of the stored weights. Fewer bits make a smaller export. The default "
+            "is float32, but int8 for web.",
         ),
-    ] = "float32",
+    ] = None,
     runtime: Annotated[
         str,
         typer.Option(
@@ -43,6 +45,15 @@ def export(
             help=" ".join(runtime.about for runtime in runtimes()),
         ),
     ] = runtimes()[0].name,
+    ort: Annotated[
+        Path | None,
+        typer.Option(
+            "--ort",
+            metavar="DIR",
+            help="With --runtime web: folder dist of the npm package onnxruntime-web, to copy its "
+            "files into the site, which then needs no other server.",
+        ),
+    ] = None,
     lite: Annotated[bool, typer.Option("--lite", help="The same as --runtime litert.")] = False,
 ) -> None:
     """Write a version of a SavedModel for TF Serving, completely or not at all.
@@ -52,6 +63,8 @@ def export(
     if lite and runtime not in (runtimes()[0].name, "litert"):
         raise ValueError(f"Expected one runtime. Received: --lite and --runtime {runtime}.")
     target = runtime_named("litert" if lite else runtime)
+    if ort is not None and target.name != "web":
+        raise ValueError(f"Expected --runtime web with --ort. Received: --runtime {target.name}.")
     check_exportable(run)
     with progress_console().status("exporting"):
         translates = target.only_translates
@@ -63,6 +76,13 @@ def export(
                 "does",
                 file=sys.stderr,
             )
+        if weights is not None:
+            options["weights"] = weights
+        if target.name == "web":
+            from kerasnmt.tasks import task_of
+
+            about = about_model(run, task_of(model).fields, {})
+            options |= {"ort": ort, "about": {"name": Path(run).absolute().name, **about}}
         with without_talk():
-            written = target.export(model, directory, weights=weights, **options)
+            written = target.export(model, directory, **options)
     print(written)

@@ -1,4 +1,4 @@
-"""Exports for TF Serving, CTranslate2 and LiteRT, their check, clients, and a server."""
+"""Exports for TF Serving, other programs and browsers, their check, clients, and a server."""
 
 from .check.check_export import check_export
 from .check.check_report import CheckReport
@@ -13,6 +13,7 @@ from .runtimes.litert.export import export_lite, load_lite
 from .runtimes.onnx.export import export_onnx
 from .runtimes.saved_model.export import export_model, export_next_version, load_export
 from .runtimes.stored_weights import StoredWeights
+from .runtimes.web.export import export_web
 from .server.rest_app import RestApp
 from .server.server_config import write_server_config
 
@@ -32,6 +33,7 @@ __all__ = [
     "export_model",
     "export_next_version",
     "export_onnx",
+    "export_web",
     "load_ctranslate2",
     "load_export",
     "load_lite",

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from json import dumps
 from typing import Any
 
 from kerasnmt.viz.directions import is_right_to_left
+from kerasnmt.viz.page_files import page_file
 
 # The file loads nothing.
 _POLICY = (
@@ -45,7 +45,7 @@ def attention_page(sentences: Sequence[Any], title: str = "Attention") -> str:
                 "Expected sentences with at least one target token. Received: none in "
                 f"sentences[{number}]."
             )
-    style, drawing, script = (_file(name) for name in ("page.css", "drawing.js", "file.js"))
+    style, drawing, script = (page_file(name) for name in ("page.css", "drawing.js", "file.js"))
     # "</" in a text would end the script.
     data = dumps(documents, ensure_ascii=False).replace("<", "\\u003c")
     tables = "".join(map(attention_table, documents))
@@ -105,7 +105,3 @@ def _mixed(weight: float) -> str:
     """Return the color of a weight, from white to blue."""
     red, green, blue = (round(255 + weight * (full - 255)) for full in (31, 95, 191))
     return f"#{red:02x}{green:02x}{blue:02x}"
-
-
-def _file(name: str) -> str:
-    return files("kerasnmt.viz").joinpath("page", name).read_text(encoding="utf-8")

@@ -48,6 +48,30 @@ def test_unknown_weights(kerasnmt, run_folder, tmp_path):
     assert not (tmp_path / "en_de").exists()
 
 
+def test_ort_is_for_sites(kerasnmt, run_folder, tmp_path):
+    done = kerasnmt("export", run_folder, tmp_path / "x", "--runtime", "onnx", "--ort", tmp_path)
+    assert done == (2, "", "error: Expected --runtime web with --ort. Received: --runtime onnx.\n")
+    done = kerasnmt("export", run_folder, tmp_path / "x", "--runtime", "web", "--ort", tmp_path)
+    assert done.code == 2 and "without ort.wasm.bundle.min.mjs. Install it: npm" in done.err
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.thorough("another runtime; test_web.py exports for it")
+def test_a_site(kerasnmt, tmp_path):
+    site = tmp_path / "site"
+    done = kerasnmt("export", "sorting_pointer", site, "--runtime", "web", "--beam-size", 2)
+    assert done == (0, f"{site}\n", "")
+    description = json.loads((site / "model/kerasnmt.json").read_text())
+    assert (description["beam_size"], description["weights"]) == (2, "int8")
+    about = json.loads((site / "page/model.json").read_text())
+    text = about["examples"][0]["text"]
+    assert about["name"] == "sorting_pointer" and set(text.split()) <= {*map(str, range(100))}
+    assert (
+        kerasnmt("translate", site, stdin=f"{text}\n").out
+        == kerasnmt("translate", "sorting_pointer", stdin=f"{text}\n").out
+    )
+
+
 @pytest.mark.thorough("another runtime; test_litert.py exports for it")
 def test_lite(kerasnmt, run_folder, loaded_model, tmp_path, lite_folder, monkeypatch):
     folder = tmp_path / "en_de"

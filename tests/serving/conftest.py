@@ -1,13 +1,67 @@
 import functools
+import json
+import os
+import re
+import shutil
 import socket
+import subprocess
+import tempfile
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.conftest import SERVED_OPTIONS
+
+NPM = Path(__file__).parents[2] / ".npm"
+JAVASCRIPT = Path(__file__).parents[2] / "kerasnmt/serving/runtimes/web/javascript"
+
+
+@pytest.fixture(scope="session")
+def onnxruntime_web():
+    """The folder `node_modules` with the pinned version of onnxruntime-web, installed once."""
+    version = re.search(r'"version": "(.*)"', (JAVASCRIPT / "ort.js").read_text())[1]
+    folder = NPM / version
+    if not folder.exists():
+        if shutil.which("npm") is None:
+            pytest.skip("npm is not installed")
+        NPM.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=NPM, ignore_cleanup_errors=True) as name:
+            command = ["npm", "install", "--prefix", name, "--ignore-scripts", "--no-audit"]
+            command.append(f"onnxruntime-web@{version}")
+            try:
+                subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+            except (subprocess.SubprocessError, OSError) as error:
+                pytest.skip(f"npm cannot install onnxruntime-web: {error}")
+            with suppress(OSError):  # another process was first
+                os.rename(name, folder)
+    return folder / "node_modules"
+
+
+@pytest.fixture(scope="session")
+def in_node():
+    """A function that runs JavaScript in Node, with `data`, and returns its `answer`."""
+    if shutil.which("node") is None:
+        pytest.skip("Node is not installed")
+
+    def run(folder, program, data=None):
+        program = (
+            'import { readFileSync } from "node:fs";'
+            'const data = JSON.parse(readFileSync(0, "utf8")); let answer;'
+            f"{program}; console.log(JSON.stringify(answer));"
+        )
+        # To optimize the program of ONNX Runtime would take longer than to run tiny models.
+        command = ["node", "--liftoff-only", "--input-type=module", "--eval", program]
+        done = subprocess.run(
+            command, cwd=folder, input=json.dumps(data), capture_output=True, text=True, timeout=240
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """Takes the pages of the site from all over the repository, and mends their links."""
 
+import json
+import logging
 import posixpath
 import re
 from collections.abc import Iterator
@@ -20,6 +22,8 @@ SOURCES = [
     *("tutorials/guides/*.md", "tutorials/images/*"),
     *("zoo/*/README.md", "zoo/*/*.png", "zoo/*/*.json", "zoo/*/*.yaml"),
 ]
+# Sites of presets that run in the browser, and the page that shows them.
+LIVE, LIVE_PAGE = ROOT / "build/live", "live.md"
 LINK = re.compile(r"\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -31,6 +35,15 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for script in (ROOT / "tutorials").glob("[0-9]*.py"):
         for uri, content in tutorial(script):
             files.append(File.generated(config, f"tutorials/{uri}", content=content))
+    for path in (one for one in LIVE.rglob("*") if one.is_file() and one.suffix != ".md"):
+        uri = path.relative_to(LIVE.parent).as_posix()
+        files.append(File.generated(config, uri, abs_src_path=str(path)))
+    if not LIVE.exists():
+        logging.getLogger("mkdocs.hooks").info(
+            "The page Live is left out, because its models are not exported: run `make site`."
+        )
+        files.remove(files.src_uris[LIVE_PAGE])
+        config.nav = [part for part in config.nav or [] if LIVE_PAGE not in part.values()]
     uris = sorted(file.src_uri for file in files)
     for part in config.nav or []:
         for title, pages in part.items():
@@ -52,6 +65,8 @@ def tutorial(script: Path) -> Iterator[tuple[str, str | bytes]]:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Link to the pages of tutorials, and unlink what the repository has and the site has not."""
+    if page.file.src_uri == LIVE_PAGE:
+        markdown += live_models()
     if page.parent is None:
         page.meta["hide"] = ["navigation"]
     folder = posixpath.dirname(page.file.src_uri)
@@ -65,3 +80,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return match[0] if target in files.src_uris or not (ROOT / target).exists() else text
 
     return LINK.sub(mended, markdown)
+
+
+def live_models() -> str:
+    """Return links to the sites of presets, and a frame that shows them."""
+    names = sorted(path.parts[-3] for path in LIVE.glob("*/page/model.json"))
+    links = []
+    for name in names:
+        about = json.loads((LIVE / name / "page/model.json").read_text(encoding="utf-8"))
+        link = f"[{name}](live/{name}/index.html){{target=model}}"
+        links.append(f"- {link}: {about['description']}")
+    frame = f'<iframe name="model" class="model" src="live/{names[0]}/index.html"></iframe>'
+    return "\n".join(["", *links, "", frame])

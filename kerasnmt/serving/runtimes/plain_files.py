@@ -6,7 +6,9 @@ from typing import Any
 
 from kerasnmt.runtime.loading import DESCRIPTION, TOKENIZERS
 
-__all__ = ["DESCRIPTION", "TOKENIZERS", "serialized_tokenizers", "write_json"]
+__all__ = ["DESCRIPTION", "MODEL", "TOKENIZERS", "serialized_tokenizers", "write_json"]
+
+MODEL = "model"  # folder of the model of a site
 
 
 def serialized_tokenizers(model: Any) -> dict[str, Any]:

@@ -7,12 +7,14 @@ from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.serving.runtimes.onnx.runtime import OnnxRuntime
 from kerasnmt.serving.runtimes.runtime import Runtime
 from kerasnmt.serving.runtimes.saved_model.runtime import SavedModelRuntime
+from kerasnmt.serving.runtimes.web.runtime import WebRuntime
 
 _RUNTIMES: list[Runtime] = [
     SavedModelRuntime(),
     CTranslate2Runtime(),
     LiteRTRuntime(),
     OnnxRuntime(),
+    WebRuntime(),
 ]
 
 

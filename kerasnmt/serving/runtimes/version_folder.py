@@ -84,7 +84,8 @@ def read_description(version: Path) -> dict[str, Any]:
     """Read the description of an export.
 
     Args:
-        version: Path of the version, or of another export with a `kerasnmt.json`.
+        version: Path of the version, or of another export with a `kerasnmt.json`, which a site has
+            in the folder of its model.
 
     Returns:
         The `description` of the `ExportModule`, or an empty dict if kerasnmt did not write the
@@ -94,10 +95,11 @@ def read_description(version: Path) -> dict[str, Any]:
     Raises:
         ValueError: If the file exists but is not a description.
     """
-    paths = [path for path in (version / DESCRIPTION, version / DESCRIPTION.name) if path.exists()]
-    if not paths:
+    folders = (version / DESCRIPTION.parent, version, version / plain_files.MODEL)
+    paths = [folder / DESCRIPTION.name for folder in folders]
+    path = next((path for path in paths if path.exists()), None)
+    if path is None:
         return {}
-    path = paths[0]
     try:
         description = json.loads(path.read_bytes())
         valid = _examples_fit(description, kind_of(description["inputs"]).contract)

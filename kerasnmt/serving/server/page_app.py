@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from importlib.resources import files
 from typing import Any
 
 from werkzeug.exceptions import BadRequest, HTTPException, MethodNotAllowed, NotFound
@@ -19,6 +18,7 @@ from kerasnmt.serving.server.answers import (
     read_body,
 )
 from kerasnmt.serving.server.page_models import PageModel, image_bytes
+from kerasnmt.viz.page_files import page_file
 
 # The page loads nothing from other places, and no other page may contain it.
 _POLICY = (
@@ -29,6 +29,7 @@ _FILES = {
     "/": ("page.html", "text/html"),
     "/page/page.css": ("page.css", "text/css"),
     "/page/drawing.js": ("drawing.js", "text/javascript"),
+    "/page/backend.js": ("backend.js", "text/javascript"),
     "/page/live.js": ("live.js", "text/javascript"),
 }
 
@@ -98,7 +99,7 @@ class PageApp:
         if request.path == "/page/model":
             return json_answer({**self._about, **self._model.describe()})
         name, kind = _FILES[request.path]
-        body = files("kerasnmt.viz").joinpath("page", name).read_bytes()
+        body = page_file(name)
         response = Response(body, content_type=f"{kind}; charset=utf-8")
         response.headers["Content-Security-Policy"] = _POLICY
         response.headers["Referrer-Policy"] = "no-referrer"

@@ -1,8 +1,8 @@
-// The page of `kerasnmt serve`: it asks the server, and shows what the model thinks.
+// The page of a model: it asks the backend, and shows what the model thinks.
 "use strict";
 (() => {
   const { make, units, merges, alignment, wordButtons, choiceTable, searchTree, regions, hops, saveButtons, panel,
-    number, sum, looks, byId } = window.kerasnmt;
+    number, sum, looks, byId, backend } = window.kerasnmt;
   const WAIT = 40; // milliseconds without a keystroke before the page asks
   let about;
   const state = { request: {}, prefix: [], result: null, chosen: 0, sentence: null, image: null };
@@ -12,11 +12,14 @@
   const latest = { search: 0, inspect: 0, words: 0 };
   async function ask(path, body) {
     const [number, searches] = [++latest[path], latest.search];
-    const response = await fetch(`page/${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-    const answer = await response.json();
-    if (number !== latest[path] || searches !== latest.search) return null;
-    if (!response.ok) throw new Error(answer.error ?? `status ${response.status}`);
-    return answer;
+    const isLatest = () => number === latest[path] && searches === latest.search;
+    try {
+      const answer = await backend.ask(path, body);
+      return isLatest() ? answer : null;
+    } catch (error) {
+      if (isLatest()) throw error;
+      return null;
+    }
   }
   let failure = "";
   async function attempt(action) {
@@ -25,7 +28,7 @@
       if (failure && byId("status").textContent === failure) say("");
       failure = "";
     } catch (error) {
-      failure = error instanceof TypeError ? "The server does not answer." : error.message;
+      failure = error.message;
       say(failure, true);
     }
   }
@@ -274,11 +277,13 @@
     return about.fields.every((field) => field in link) ? useExample(link) : undefined;
   }
   async function start() {
-    about = await (await fetch("page/model")).json();
+    say("The model is loading.");
+    about = await backend.about();
+    say("");
     build();
     window.addEventListener("hashchange", openLink);
     return openLink() ?? (about.examples.length ? useExample(about.examples[0]) : undefined);
   }
   looks.changed = () => state.sentence && about.drawing !== "hops" && showAnswer();
-  start().catch(() => say("The server does not answer.", true));
+  start().catch((error) => say(error.message, true));
 })();

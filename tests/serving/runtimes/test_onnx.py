@@ -23,27 +23,11 @@ from kerasnmt.tasks import Translator, task_of
 from kerasnmt.text import PunctuationTokenizer, WordTokenizer
 from tests.conftest import WORDS
 from tests.numerics import fill
+from tests.serving.runtimes.onnx_models import OPTIONS, SIZES, TEXTS, make
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
-OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
-# Some words are outside the vocabulary. One text has such a word twice.
-TEXTS = ["two dogs run .", "zeb runs . zeb and anna run .", "", "   ", "dog", "anna zeb a zeb"]
-SIZES = {"embedding_dim": 6, "units": 6, "dropout": 0.0}
-TRANSFORMER = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}
 thorough = pytest.mark.thorough("converts one model more")
-
-
-def make(name):
-    """Create a tiny model with large random weights."""
-    tokenizer = WordTokenizer(WORDS)
-    if name.startswith("transformer"):
-        model = fill(zoo.get_model(name)(tokenizer, **TRANSFORMER), 52, scale=1.3)
-        for weight in model.weights:  # random norms would make all words alike
-            if "norm" in weight.path:
-                weight.assign(np.full(weight.shape, weight.path.endswith("gamma")))
-        return model
-    return fill(zoo.get_model(name)(tokenizer, **SIZES), 56, scale=1.3)
 
 
 @pytest.fixture(scope="module")

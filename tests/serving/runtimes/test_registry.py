@@ -132,6 +132,6 @@ def test_python_takes_its_exports(dictionary):
 
 
 def test_unknown_runtimes():
-    expected = r"one of the runtimes tensorflow, ctranslate2, litert, onnx\. Received: onx\."
+    expected = r"one of the runtimes tensorflow, ctranslate2, litert, onnx, web\. Received: onx\."
     with pytest.raises(ValueError, match=expected):
         runtime_named("onx")

@@ -51,7 +51,7 @@ def test_files_of_the_page(client):
     policy = page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
     wanted = re.findall(r'(?:src|href)="(page/[^"]+)"', page.text)
-    assert len(wanted) == 3
+    assert len(wanted) == 4
     for path in wanted:
         response = client.get(f"/{path}")
         assert response.status_code == 200 and response.headers["X-Content-Type-Options"]

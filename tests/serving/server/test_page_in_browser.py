@@ -1,4 +1,4 @@
-"""The page of `kerasnmt serve` in Chromium."""
+"""The page of a model in Chromium, from `kerasnmt serve` and from a site of static files."""
 
 import base64
 import functools
@@ -13,6 +13,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from werkzeug.exceptions import NotFound
+from werkzeug.middleware.shared_data import SharedDataMiddleware
 
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving import RestApp
@@ -41,7 +43,7 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def served(start):
+def server(start):
     """Serve a preset; return its URL, its model, and an explorer, or the task of stories."""
     from kerasnmt.cli.about_model import about_model
     from kerasnmt.tasks import Explorer, SearchTask, task_of
@@ -58,6 +60,38 @@ def served(start):
         return Served(start(ServerApp(rest, page=page)), model, explorer)
 
     return served
+
+
+@pytest.fixture(scope="module")
+def site(server, start, onnxruntime_web, tmp_path_factory):
+    """The same as `server`, but the URL is that of static files, with the model in the browser."""
+    from kerasnmt.serving import export_web
+
+    @functools.cache
+    def served(name):
+        _, model, explorer = server(name)
+        folder = tmp_path_factory.mktemp(name) / name
+        dist = onnxruntime_web / "onnxruntime-web/dist"
+        export_web(model, folder, weights="float32", ort=dist)
+        files = SharedDataMiddleware(NotFound(), {"/": str(folder)})
+
+        def app(environ, start_response):
+            path = environ["PATH_INFO"]
+            return files(
+                {**environ, "PATH_INFO": path + "index.html" * (path == "/")}, start_response
+            )
+
+        return Served(start(app), model, explorer)
+
+    return served
+
+
+@pytest.fixture(
+    params=["server", pytest.param("site", marks=pytest.mark.thorough("asks the same of a site"))]
+)
+def served(request):
+    """Serve a preset of texts, on a server or as a site."""
+    return request.getfixturevalue(request.param)
 
 
 def visit(tab, url, **fields):
@@ -329,8 +363,8 @@ def test_words_of_pieces_continue_with_whole_words(tab, served):
 
 
 @pytest.mark.thorough("shows of a third model's weights what it shows of the first two")
-def test_each_head_of_a_transformer(tab, served, eagerly):
-    url, _, explorer = served("tatoeba_en_fr_transformer")
+def test_each_head_of_a_transformer(tab, server, eagerly):
+    url, _, explorer = server("tatoeba_en_fr_transformer")
     request = {"text": "I know."}
     inspection = explorer.inspect(request, explorer.search(request).ids[0])
     visit(tab, url, **request)
@@ -354,8 +388,8 @@ def scene(number):
 
 
 @pytest.mark.thorough("another kind of request; a story is tried too")
-def test_an_image_that_is_chosen_or_dropped(tab, served, eagerly):
-    url, model, explorer = served("scenes_en")
+def test_an_image_that_is_chosen_or_dropped(tab, server, eagerly):
+    url, model, explorer = server("scenes_en")
     chosen, dropped = scene(0), scene(3)
     captions = model.caption([chosen, dropped])
     assert captions[0] != captions[1]
@@ -385,10 +419,10 @@ def test_an_image_that_is_chosen_or_dropped(tab, served, eagerly):
     }
 
 
-def test_a_story_shows_what_each_hop_reads(tab, served):
+def test_a_story_shows_what_each_hop_reads(tab, server):
     from kerasnmt.tasks.explorer import inspect_story
 
-    url, _, task = served("babi_memory")
+    url, _, task = server("babi_memory")
     request = {
         "story": "John went to the kitchen.\nMary went to the office.",
         "question": "Where is John?",
@@ -489,8 +523,8 @@ def press_until(tab, key, selector):
 
 
 @thorough
-def test_the_keyboard_is_enough(tab, served):
-    url, _, explorer = served("demo_en_de")
+def test_the_keyboard_is_enough(tab, server):
+    url, _, explorer = server("demo_en_de")
     request = {"text": ZARATHUSTRA}
     found = explorer.search(request)
     visit(tab, url, **request)
@@ -515,8 +549,8 @@ def test_the_keyboard_is_enough(tab, served):
 
 
 @thorough
-def test_late_answers_are_dropped(tab, served):
-    url, _, explorer = served("demo_en_de")
+def test_late_answers_are_dropped(tab, server):
+    url, _, explorer = server("demo_en_de")
     visit(tab, url, text=ZARATHUSTRA)
     late = []
     tab.route(re.compile("/page/(search|inspect|words)$"), lambda route: late.append(route))
@@ -562,7 +596,7 @@ def test_html_in_a_text_stays_text(tab, served, eagerly):
     tab.get_by_label("Your translation").fill(f"{SCRIPT} </script>")
     tab.locator(".words button").nth(1).click()
     expect(tab.get_by_role("heading", name="In place of")).to_be_visible()
-    assert tab.locator("img").count() == 0 and tab.locator("script").count() == 2
+    assert tab.locator("img").count() == 0 and tab.locator("script").count() == 3
 
 
 class Export:
@@ -651,7 +685,7 @@ def contrast(colors):
 
 @thorough
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_have_contrast_and_a_narrow_page_does_not_scroll_sideways(tab, served, scheme):
+def test_texts_have_contrast_and_a_narrow_page_does_not_scroll_sideways(tab, server, scheme):
     tab.emulate_media(color_scheme=scheme)
     tab.set_viewport_size({"width": 360, "height": 700})
 
@@ -661,7 +695,7 @@ def test_texts_have_contrast_and_a_narrow_page_does_not_scroll_sideways(tab, ser
             assert min(map(contrast, colors)) >= 4.5, selector
         assert tab.evaluate("document.documentElement.scrollWidth") <= 360
 
-    visit(tab, served("demo_en_de").url, text=ZARATHUSTRA)
+    visit(tab, server("demo_en_de").url, text=ZARATHUSTRA)
     tab.locator(".words button").nth(1).click()
     expect(tab.get_by_role("heading", name="In place of")).to_be_visible()
     check(
@@ -670,5 +704,5 @@ def test_texts_have_contrast_and_a_narrow_page_does_not_scroll_sideways(tab, ser
     check(".note, #status, summary, .bars button, .bars .number, svg .token, svg .dropped")
     tab.get_by_role("button", name="Heat map").click()
     check("svg .token, [aria-pressed=true]")
-    visit(tab, served("babi_memory").url, story="Mary got the ball there.", question="Where is it?")
+    visit(tab, server("babi_memory").url, story="Mary got the ball there.", question="Where is it?")
     check(".hops td, .hops th, .bars td")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from kerasnmt.runtime.onnx_graphs import ENCODER, STEP
 from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS
@@ -17,7 +17,7 @@ class OnnxRuntime(Runtime):
     title = "ONNX Runtime"
     about = "onnx needs neither TensorFlow nor Keras, and other languages can run it."
     mark = STEP
-    further_files = (ENCODER, TOKENIZERS, DESCRIPTION)
+    further_files: ClassVar[tuple[str, ...]] = (ENCODER, TOKENIZERS, DESCRIPTION)
     needs_tensorflow = False
     fixed_search = False
 

@@ -1,0 +1,1 @@
+"""Exports for browsers and Node: a site of static files."""

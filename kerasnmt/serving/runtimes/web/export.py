@@ -1,0 +1,151 @@
+"""Exports for browsers and Node: a site of static files."""
+
+import base64
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.serving.runtimes.onnx.export import export_onnx
+from kerasnmt.serving.runtimes.plain_files import MODEL, write_json
+from kerasnmt.serving.runtimes.version_folder import refuse_existing
+from kerasnmt.viz.page_files import site_page
+
+ORT = "ort.js"
+_JAVASCRIPT = Path(__file__).with_name("javascript")
+_PREFIX = "export default "
+
+
+def export_web(
+    model: keras.Model,
+    directory: str | Path,
+    *,
+    weights: str = "int8",
+    ort: str | Path | None = None,
+    about: Mapping[str, Any] | None = None,
+    **options,
+) -> str:
+    """Write a site of static files that runs a model in a browser, completely or not at all.
+
+    Any static server can serve the folder. It contains these files:
+
+    - `index.html`, with `page/`: The page of `kerasnmt serve`.
+    - `offline.js`, with `files.json`: What lets the page work without a network after a visit.
+    - `model/`: The model; see `export_onnx`.
+    - `kerasnmt.js`, with its types in `kerasnmt.d.ts`: The function `load`, for pages and for Node.
+    - `ort.js`: The version of onnxruntime-web, the address of its files, and their hashes, which
+      browsers check.
+    - `package.json`: With it, `npm install` installs onnxruntime-web for Node.
+    - `README.md`: How to serve the site and how to use the model in a page or a program.
+
+    Args:
+        model: A `kerasnmt.models.TranslationModel` with tokenizers.
+        directory: Path of the folder to write. It must not exist. Its parents are created if
+            necessary.
+        weights: Number format of the matrices in the files; see `export_onnx`.
+        ort: Path of the folder `dist` of the npm package onnxruntime-web, whose files are copied
+            to `ort/`, so that the site needs no other server. None for the address of its CDN.
+        about: What the page says about the model: `name`, `description`, and `examples`, a list of
+            requests such as `{"text": "two dogs run ."}`. None for the name of the folder.
+        **options: See `export_onnx`.
+
+    Returns:
+        Path of the folder.
+
+    Raises:
+        ValueError: If `ort` has no such files, or has those of another version; and see
+            `export_onnx`.
+        ModuleNotFoundError: If the extra `onnx-export` is not installed.
+        OSError: If the folder cannot be written.
+    """
+    directory = Path(directory)
+    refuse_existing(directory)
+    with atomic_folder(directory) as folder:
+        runtime = write_scripts(folder, ort)
+        for path, text in site_page(runtime["address"]).items():
+            (folder / path).write_text(text, encoding="utf-8")
+        says = {"name": directory.name, "description": "", "examples": [], **(about or {})}
+        write_json(folder / "page/model.json", says)
+        export_onnx(model, folder / MODEL, weights=weights, **options)
+        write_json(folder / "files.json", _addresses(folder, runtime))
+        size = sum(path.stat().st_size for path in (folder / MODEL).iterdir())
+        readme = _README.format(size=size / 1e6, weights=weights, **runtime)
+        (folder / "README.md").write_text(readme, encoding="utf-8")
+    return str(directory)
+
+
+def write_scripts(folder: Path, ort: str | Path | None = None) -> dict[str, Any]:
+    """Write the JavaScript of a site to a folder; see `export_web`.
+
+    Returns:
+        What `ort.js` exports: the `version` of onnxruntime-web, the `address` of its files, and the
+        hashes of its `files`.
+    """
+    shutil.copytree(_JAVASCRIPT, folder, dirs_exist_ok=True)
+    script = (folder / ORT).read_text(encoding="utf-8")
+    runtime = json.loads(script.partition(_PREFIX)[2].rstrip().removesuffix(";"))
+    if ort is not None:
+        runtime["address"] = "./ort/"
+        (folder / "ort").mkdir()
+        for name in runtime["files"]:
+            _copy_checked(Path(ort) / name, folder / "ort", runtime)
+        script = f"{_PREFIX}{json.dumps(runtime, indent=2)};\n"
+        (folder / ORT).write_text(script, encoding="utf-8")
+    package = {
+        "name": "kerasnmt-model",
+        "private": True,
+        "type": "module",
+        "exports": {"types": "./kerasnmt.d.ts", "default": "./kerasnmt.js"},
+        "dependencies": {"onnxruntime-web": runtime["version"]},
+    }
+    write_json(folder / "package.json", package)
+    return runtime
+
+
+def _addresses(folder: Path, runtime: dict[str, Any]) -> list[str]:
+    """Return the addresses of the files of a site, and of what it takes from another server.
+
+    They are without the READMEs, which some servers do not serve as they are.
+    """
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
+    paths = [path.relative_to(folder) for path in files]
+    others = {runtime["address"].removeprefix("./") + name for name in runtime["files"]}
+    return ["./", *sorted({path.as_posix() for path in paths} | others)]
+
+
+def _copy_checked(path: Path, folder: Path, runtime: dict[str, Any]) -> None:
+    """Copy a file of onnxruntime-web, if it is the file of the right version."""
+    name, digest = path.name, b""
+    if path.is_file():
+        shutil.copy(path, folder)
+        digest = hashlib.sha384((folder / name).read_bytes()).digest()
+    if f"sha384-{base64.b64encode(digest).decode()}" != runtime["files"][name]:
+        version = runtime["version"]
+        raise ValueError(
+            f"Expected the folder dist of onnxruntime-web {version}. Received: {path.parent}, "
+            f"{'with another' if digest else 'without'} {name}. Install it: "
+            f"npm install onnxruntime-web@{version}"
+        )
+
+
+_README = """# A model that translates in the browser
+
+Any static server can serve this folder: `python -m http.server --directory .`
+`index.html` is a page that shows what the model thinks. A visitor loads the model, {size:.1f} MB
+({weights}), and onnxruntime-web {version}, 14 MB (4 MB compressed), from
+`{address}`. No text leaves the browser. After a visit, the page works without a network.
+
+In a page of your own, or in Node 20 or newer after `npm install` in this folder:
+
+    import {{ load }} from "./kerasnmt.js";
+    const model = await load("./model");
+    console.log(await model.translate("…"));
+
+`kerasnmt.d.ts` has all methods, `load("./model", {{ beam_size: 1 }})` changes the search, and in
+Python, `kerasnmt.runtime.load("model")` loads the same files.
+"""

@@ -1,0 +1,243 @@
+/**
+ * Questions about one request, as in `kerasnmt.tasks.Explorer`: what a search found and dropped, and
+ * what else was probable. The answers are the documents that the page of `kerasnmt serve` draws.
+ */
+
+import { distinct } from "./model.js";
+import { lengthPenalty, LEAST } from "./search.js";
+import { rounded } from "./sentence_attention.js";
+import { END_ID, PAD_ID, START_ID } from "./tokenizers.js";
+
+const CHOICES = 10; // number of most probable tokens of `inspect`
+
+export class Explorer {
+  /** @param {Model} model Model that translates. */
+  constructor(model) {
+    this.model = model;
+  }
+
+  /**
+   * Answer a question of the page.
+   *
+   * @param {string} question "search", "inspect" or "words".
+   * @param {object} body The fields of the model and, for "search" and "words", `prefix_ids`; for
+   *   "inspect", `target_ids` or the text `target`.
+   * @returns {Promise<object>} The answer, with its `seconds`.
+   */
+  async ask(question, { prefix_ids: prefixIds, target_ids: targetIds, target, ...request }) {
+    const start = performance.now();
+    const source = this.model.read(request.text, request.context);
+    const questions = {
+      search: () => this.search(source, prefixIds),
+      inspect: () => this.inspect(source, targetIds ?? this.encode(source, target)),
+      words: () => this.words(source, prefixIds),
+    };
+    const answer = await questions[question]();
+    return { ...answer, seconds: (performance.now() - start) / 1000 };
+  }
+
+  /** Return what the page needs to know about the model. */
+  describe() {
+    const { fields } = this.model;
+    const widgets = Object.fromEntries(fields.map((name) => [name, "text"]));
+    return { fields, widgets, lead: "text", drawing: "alignment", inspects: true, note: "" };
+  }
+
+  /**
+   * Search for translations.
+   *
+   * @param {object} source Source from `Model.read`.
+   * @param {number[]} prefixIds Ids with which each translation must begin.
+   * @returns {Promise<object>} The `hypotheses`, best first; the nodes of the `tree`, whose parents
+   *   come before their children; the inspection of the best, the `sentence`; and `truncated`, a
+   *   message or null.
+   */
+  async search(source, prefixIds = []) {
+    const { model } = this;
+    this.#checkIds(source, prefixIds);
+    const [{ answers, steps }] = await this.#explored(source, [prefixIds]);
+    const found = distinct(answers);
+    if (found.some(({ ids }) => ids.length && prefixIds.some((id, place) => ids[place] !== id)))
+      throw new Error(
+        "Expected a prefix that fits into the maximum length of the answer, which depends on the " +
+          `length of this text. Received: ${prefixIds.length} tokens`,
+      );
+    const best = found[0]?.ids ?? [];
+    return {
+      hypotheses: found.map(({ text, score, ids, written }) => {
+        const tokens = this.#tokens(written, source);
+        return { text, score: rounded([score])[0], ids, tokens };
+      }),
+      tree: model.description.samples ? [] : this.#tree(steps, found, source),
+      sentence: best.length ? await this.inspect(source, best) : null,
+      truncated: model.truncated(source),
+    };
+  }
+
+  /** Return what the model thinks of a translation with these ids. */
+  async inspect(source, targetIds) {
+    const { model } = this;
+    const ended = targetIds.at(-1) === END_ID;
+    this.#checkIds(source, ended ? targetIds.slice(0, -1) : targetIds);
+    if (!targetIds.length) throw new Error("Expected at least one id. Received: no ids");
+    const [found] = await model.forced([source], [targetIds], CHOICES);
+    const records = found.map((one) => one.records);
+    const logProbabilities = found.map(({ logProbability }) => logProbability);
+    const written = model.replaced(targetIds, records, source);
+    const attended = model.attended(source, written, records);
+    const document = attended.document();
+    copied(attended, logProbabilities).forEach((share, side) => {
+      document.sources[side].copied = rounded(share);
+    });
+    Object.assign(document.target, {
+      ids: targetIds,
+      log_probability: rounded(logProbabilities),
+      choices: found.map(({ choices }) => this.#choices(choices, source)),
+    });
+    const text = model.target.decode(written, model.knownWords(source));
+    return { ...document, text, score: this.#score(logProbabilities) };
+  }
+
+  /** Return the ids of a user's translation, with the end token. */
+  encode(source, target) {
+    return [...this.model.targetIds(target, source), END_ID];
+  }
+
+  /**
+   * Return the most probable words after a prefix, the `choices`, each with the best translation
+   * that it leads to.
+   *
+   * A word is a token. If tokens are pieces, each of the most probable pieces is completed to the
+   * word in the best translation that begins with the prefix and this piece.
+   */
+  async words(source, prefixIds) {
+    const start = prefixIds.length;
+    const { choices } = (await this.inspect(source, [...prefixIds, END_ID])).target;
+    const rows = await this.#explored(source, choices.at(-1).map(({ ids }) => [...prefixIds, ...ids]));
+    const best = rows.map(({ answers: [{ ids, text, written }] }) => {
+      const tokens = this.#tokens(written, source);
+      const end = this.#endOfWord(tokens, start);
+      return { ids: ids.slice(0, end), word: tokens.slice(start, end).join(""), text };
+    });
+    const scored = await this.model.forced(best.map(() => source), best.map(({ ids }) => ids));
+    const words = new Map();
+    best.forEach(({ ids, word, text }, row) => {
+      const own = scored[row].slice(start);
+      if (!own.length || words.has(word)) return; // no translation is longer than the prefix
+      const score = own.reduce((sum, one) => sum + one.logProbability, 0);
+      words.set(word, { ids: ids.slice(start), text: word, score, best: text });
+    });
+    const ranked = [...words.values()].sort((one, other) => other.score - one.score);
+    const log_probability = (score) => rounded([score])[0];
+    return {
+      choices: ranked.map(({ score, ...one }) => ({ ...one, log_probability: log_probability(score) })),
+    };
+  }
+
+  #explored(source, prefixes) {
+    const sources = prefixes.map(() => source);
+    return this.model.search(sources, { nBest: this.model.hypotheses, prefixes });
+  }
+
+  #tokens(ids, source) {
+    return this.model.target.tokens(ids, this.model.knownWords(source));
+  }
+
+  #choices(extensions, source) {
+    return extensions
+      .filter(({ id }) => id !== PAD_ID && id !== START_ID)
+      .map(({ id, score }) => {
+        const [text] = this.#tokens([id], source);
+        return { ids: [id], text, log_probability: rounded([score])[0] };
+      });
+  }
+
+  /** Return the nodes of the search tree. */
+  #tree(steps, answers, source) {
+    const ranks = new Map();
+    answers.forEach(({ path }, rank) => {
+      for (const one of path) if (!ranks.has(one)) ranks.set(one, rank);
+    });
+    const nodes = [];
+    const places = new Map();
+    steps.forEach((slots, step) => {
+      for (const one of slots) {
+        if (!one || one.length <= step) continue; // it has ended before
+        places.set(one, nodes.length);
+        nodes.push({
+          step,
+          id: one.id,
+          token: this.#tokens([one.id], source)[0],
+          parent: places.get(one.parent) ?? -1,
+          log_probability: rounded([one.score])[0],
+          rank: ranks.get(one) ?? null,
+        });
+      }
+    });
+    return nodes;
+  }
+
+  /** Return the score by which a search would rank a translation, or null if it needs more. */
+  #score(logProbabilities) {
+    const { description } = this.model;
+    if (description.coverage_penalty || description.samples) return null;
+    const sum = logProbabilities.reduce((total, one) => total + one, 0);
+    return rounded([sum / lengthPenalty(logProbabilities.length, description)])[0];
+  }
+
+  /** Check that a translation of a source can contain these ids. */
+  #checkIds(source, ids) {
+    const { max_length: limit } = this.model.description;
+    if (ids.length > limit)
+      throw new Error(
+        `Expected at most ${limit} tokens, the max_length of the search. Received: ${ids.length}`,
+      );
+    const copies = this.model.description.copies ? source.unknownWords.length : 0;
+    const size = this.model.target.entries.length + copies;
+    const isWord = (id) => id > 0 && id < size && id !== START_ID && id !== END_ID;
+    const wrong = ids.find((id) => !isWord(id));
+    if (wrong !== undefined)
+      throw new Error(
+        `Expected ids of words, from 1 to ${size - 1}, but not ${START_ID} (start) or ${END_ID} ` +
+          `(end). Received: ${wrong}`,
+      );
+  }
+
+  /** Return the position after the word that begins at a position. */
+  #endOfWord(tokens, start) {
+    let end = start + 1;
+    if (this.model.description.target_kind === "sentencepiece")
+      while (end < tokens.length && !/^(▁|<\/s>)/.test(tokens[end])) end++;
+    return end;
+  }
+}
+
+/**
+ * Return the shares of each token's probability that come from copying it: of the source and, if the
+ * model copies from it, of the context. A model that does not copy has none.
+ */
+function copied(attended, logProbabilities) {
+  const { generateProbability, contextProbability } = attended;
+  if (!generateProbability) return [];
+  const sides = [
+    {
+      gates: generateProbability.map((one, t) => 1 - one - (contextProbability?.[t] ?? 0)),
+      tokens: attended.sourceTokens,
+      weights: attended.pointerWeights ?? attended.weights,
+    },
+  ];
+  if (contextProbability)
+    sides.push({
+      gates: contextProbability,
+      tokens: attended.contextTokens,
+      weights: attended.contextWeights,
+    });
+  return sides.map(({ gates, tokens, weights }) =>
+    attended.targetTokens.map((token, t) => {
+      const mass = weights[t].reduce((sum, weight, i) => sum + (tokens[i] === token ? weight : 0), 0);
+      const probability = Math.exp(logProbabilities[t]);
+      const share = probability > 0 ? (gates[t] * mass) / probability : 0;
+      return Math.min(Math.max(share, 0), 1);
+    }),
+  );
+}

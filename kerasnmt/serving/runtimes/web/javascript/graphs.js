@@ -1,0 +1,57 @@
+/**
+ * The encoder and the step of a model on ONNX Runtime.
+ */
+
+import { extended } from "./arrays.js";
+
+export class Graphs {
+  /**
+   * @param {object} sessions `encoder` and `step`, each an `InferenceSession` of onnxruntime-web, and
+   *   its class `Tensor`.
+   * @param {object} names Names of the states with their axes of time (`states`), of the parts of
+   *   the memory (`memory`) and of the records (`records`).
+   */
+  constructor({ encoder, step, Tensor }, names) {
+    Object.assign(this, { encoder, stepper: step, Tensor, names });
+  }
+
+  /**
+   * Read the source.
+   *
+   * @param {Object<string, object>} inputs Inputs of the model, int32 `[batch, length]` each.
+   * @returns {Promise<object>} The first `states`, `[batch, 1, ...]`, the `memory`, `[batch, ...]`,
+   *   and the `mask` of the source, `[batch, sourceLength]`.
+   */
+  async encode(inputs) {
+    const outputs = await this.#run(this.encoder, inputs);
+    const named = (names) => Object.fromEntries(names.map((name) => [name, outputs[name]]));
+    const { states, memory } = this.names;
+    return { states: named(Object.keys(states)), memory: named(memory), mask: outputs.source_mask };
+  }
+
+  /** Predict the next tokens; see `search`. */
+  async step(ids, states, memory) {
+    const { states: axes, records } = this.names;
+    const inputs = { ids, ...memory };
+    for (const [name, axis] of Object.entries(axes))
+      inputs[name] = axis === null ? states[name] : extended(states[name], axis);
+    const outputs = await this.#run(this.stepper, inputs);
+    const named = (names, prefix = "") =>
+      Object.fromEntries(names.map((name) => [name, outputs[prefix + name]]));
+    return {
+      logProbabilities: outputs.log_probabilities,
+      records: named(records),
+      states: named(Object.keys(axes), "new_"),
+    };
+  }
+
+  /** Run a graph, which may not read all of the inputs. */
+  #run(session, inputs) {
+    const feeds = {};
+    for (const name of session.inputNames) {
+      const { type, data, dims } = inputs[name];
+      feeds[name] = new this.Tensor(type, data, dims);
+    }
+    return session.run(feeds);
+  }
+}

@@ -1,0 +1,96 @@
+/** Options of the search, as `kerasnmt.decoding.SearchOptions` describes them. */
+export interface SearchOptions {
+  beam_size?: number;
+  length_penalty?: number;
+  length_normalization?: "wu" | "length";
+  coverage_penalty?: number;
+  min_length?: number;
+  max_length?: number;
+  max_length_ratio?: number | null;
+  max_length_margin?: number;
+  no_repeat_ngram?: number;
+  allow_unknown?: boolean | null;
+  samples?: number;
+  temperature?: number;
+  top_k?: number;
+  top_p?: number;
+  seed?: number;
+}
+
+/** The module onnxruntime-web or onnxruntime-node. */
+export interface OnnxRuntime {
+  InferenceSession: { create(model: Uint8Array): Promise<unknown> };
+  Tensor: new (...parts: any[]) => unknown;
+}
+
+/** Load the model in a folder of `kerasnmt export --runtime onnx`, such as `./model` of a site. */
+export function load(
+  address: string | URL,
+  options?: SearchOptions & { ort?: OnnxRuntime },
+): Promise<Model>;
+
+/** A text, or a list of texts. */
+type Texts = string | string[];
+/** An answer to a text, or a list of an answer to each text. */
+type Answers<T extends Texts, Answer> = Promise<T extends string ? Answer : Answer[]>;
+
+/** Options of questions; `contexts` belong to models that read contexts. */
+interface Asking<T extends Texts> {
+  contexts?: T;
+  batchSize?: number;
+}
+
+export interface Translation {
+  text: string;
+  /** Log-probability divided by the length penalty. */
+  score: number;
+}
+
+export interface SentenceAttention {
+  /** Tokens with the end token. */
+  sourceTokens: string[];
+  targetTokens: string[];
+  contextTokens?: string[];
+  /** Weights of the source tokens for each target token. */
+  weights: ArrayLike<number>[];
+  contextWeights?: ArrayLike<number>[];
+  /** Probability with which each target token is generated, not copied. */
+  generateProbability?: number[];
+  /** Links between words: pairs of a source word and a target word, from 0. */
+  alignment(): [number, number][];
+}
+
+/** A model. Each method takes a text and returns an answer, or takes a list and returns a list. */
+export interface Model {
+  /** Content of `kerasnmt.json`, with the options of the search. */
+  readonly description: Record<string, any>;
+
+  /** The best translation. `prefixes` are words with which the translations begin. */
+  translate<T extends Texts>(
+    texts: T,
+    options?: Asking<T> & { prefixes?: T },
+  ): Answers<T, string>;
+  /** The best translation with its score. */
+  best<T extends Texts>(
+    texts: T,
+    options?: Asking<T> & { prefixes?: T },
+  ): Answers<T, Translation>;
+  /** All translations in the beam, best first. */
+  nBest<T extends Texts>(texts: T, options?: Asking<T>): Answers<T, Translation[]>;
+  /** Log-probability of a given translation, with the end token. */
+  score<T extends Texts>(texts: T, targets: T, options?: Asking<T>): Answers<T, number>;
+  /** Attention between a text and its best translation. */
+  attention<T extends Texts>(texts: T, options?: Asking<T>): Answers<T, SentenceAttention>;
+  /** Attention between a text and a given translation. */
+  forcedAttention<T extends Texts>(
+    texts: T,
+    targets: T,
+    options?: Asking<T>,
+  ): Answers<T, SentenceAttention>;
+  /** Links between the words of a text and a given translation. */
+  align<T extends Texts>(
+    texts: T,
+    targets: T,
+    options?: Asking<T>,
+  ): Answers<T, [number, number][]>;
+}

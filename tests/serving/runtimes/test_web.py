@@ -1,0 +1,224 @@
+"""Sites with a model, in Node and in Python."""
+
+import base64
+import hashlib
+import json
+import shutil
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from kerasnmt.cli.loading import load_translator
+from kerasnmt.decoding import SearchOptions
+from kerasnmt.runtime import load
+from kerasnmt.serving import check_export, export_web
+from kerasnmt.serving.runtimes.registry import find_runtime
+from kerasnmt.serving.runtimes.web.export import write_scripts
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
+TEXTS = ["two dogs run .", "zeb runs . zeb and anna run .", "", "   ", "dog", "anna zeb a zeb"]
+LOAD = 'import { load } from "./kerasnmt.js";'
+
+
+@pytest.fixture(scope="module")
+def site(make_pointer_model, onnxruntime_web, tmp_path_factory):
+    """A site with a model that copies, beside the npm package onnxruntime-web."""
+    folder = tmp_path_factory.mktemp("web") / "site"
+    model = make_pointer_model(seed=56)
+    assert export_web(
+        model, folder, ort=onnxruntime_web / "onnxruntime-web/dist", **OPTIONS
+    ) == str(folder)
+    (folder.parent / "node_modules").symlink_to(onnxruntime_web)
+    return folder
+
+
+@pytest.fixture
+def copied(site, tmp_path):
+    """A copy of the site, to change its files."""
+    (tmp_path / "node_modules").symlink_to(site.parent / "node_modules")
+    return shutil.copytree(site, tmp_path / "site")
+
+
+def test_node_answers_as_python(site, in_node):
+    program = f"""{LOAD}
+    const model = await load("./model");
+    answer = [await model.best(data), await model.nBest(data), await model.score(data, data)]"""
+    best, ranked, scores = in_node(site, program, TEXTS)
+    python = load(site / "model")
+    for found, expected in zip(
+        [best, *ranked], [python.best(TEXTS), *python.n_best(TEXTS)], strict=True
+    ):
+        assert [one["text"] for one in found] == [text for text, _ in expected]
+        numbers = [one["score"] for one in found]
+        np.testing.assert_allclose(numbers, [score for _, score in expected], atol=1e-4)
+    assert any("zeb" in one["text"] for one in best)
+    np.testing.assert_allclose(scores, python.score(TEXTS, TEXTS), rtol=1e-4)
+
+
+def test_the_module_of_onnx_runtime_can_be_given(site, in_node, tmp_path):
+    folder = shutil.copytree(site, tmp_path / "site")  # with no package beside it
+    package = site.parent / "node_modules/onnxruntime-web/dist/ort.node.min.mjs"
+    program = f"""{LOAD}
+    const load_ = (options) => load(new URL("./model", data.here), options);
+    const messages = await load_().catch((error) => error.message);
+    const model = await load_({{ ort: await import(data.package), beam_size: 1 }});
+    answer = [messages, await model.translate("two dogs run .")]"""
+    data = {"here": f"{folder.as_uri()}/", "package": package.as_uri()}
+    message, translation = in_node(folder, program, data)
+    assert message.startswith("Expected the package onnxruntime-web, which is not installed.")
+    assert message.endswith("npm install onnxruntime-web@" + pinned(folder)["version"])
+    assert [translation] == load(folder / "model", beam_size=1).translate(TEXTS[:1])
+
+
+REFUSED = [
+    ({"beam": 3}, "Expected the search options beam_size, .* Received: beam$"),
+    ({"beam_size": 0}, "Expected an integer from 1 to 1000 as beam_size. Received: beam_size=0"),
+    ({"min_length": 20}, "Received: min_length=20, max_length=10"),
+    ({"samples": 2, "coverage_penalty": 0.1}, "coverage_penalty=0 with samples"),
+    ({"seed": 3}, "Expected samples=1 or more with seed. Received: seed=3, samples=0"),
+    ({"ort": "dist"}, "Expected the module onnxruntime-web or -node as ort. Received: dist"),
+    ({"max_length": 1}, "from 2 to 100000 as max_length"),
+]
+PLACES = [("./nowhere", "nowhere: the model cannot be loaded: .*no such file.*kerasnmt.json")]
+
+
+def test_what_load_refuses(site, in_node):
+    program = f"""{LOAD}
+    const refused = ([place, options]) =>
+      load(place, options).then(() => "", (error) => error.message);
+    answer = await Promise.all(data.map(refused))"""
+    asked = [["./model", options] for options, _ in REFUSED] + [[one, {}] for one, _ in PLACES]
+    messages = in_node(site, program, asked)
+    for found, (_, expected) in zip(messages, REFUSED + PLACES, strict=True):
+        assert_matches(found, expected)
+
+
+def assert_matches(text, pattern):
+    with pytest.raises(ValueError, match=pattern):
+        raise ValueError(text)
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "step.onnx", "tokenizers.json"])
+def test_damaged_files_are_refused(name, copied, in_node):
+    with (copied / "model" / name).open("ab") as file:
+        file.write(b" ")
+    program = f'{LOAD} answer = await load("./model").catch((error) => error.message)'
+    expected = f"./model: the model cannot be loaded: ./model/{name} is damaged. "
+    assert in_node(copied, program) == f"{expected}Copy or export it again"
+
+
+def test_newer_formats_are_refused(copied, in_node):
+    path = copied / "model/kerasnmt.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 9}))
+    program = f'{LOAD} answer = await load("./model").catch((error) => error.message)'
+    assert in_node(copied, program).endswith("its format 9 is newer than 1. Update kerasnmt.js")
+
+
+def test_the_options_are_those_of_python(in_node, tmp_path):
+    """Each value of an option is accepted by both or by none."""
+    values = [-1, 0, 0.5, 1, 2, 1e3, 1001, 1e5, 1e5 + 1, 2**31 - 1, 2**31]
+    values = [int(one) if one == int(one) else one for one in values]
+    values += [None, True, False, "wu", "length", "x", [], {}]
+    samples = ("temperature", "top_k", "top_p", "seed")
+    asked = [
+        {one.name: value, **({"samples": 1} if one.name in samples else {})}
+        for one in fields(SearchOptions)
+        for value in values
+        if (one.name, value) != ("max_length", 1)  # the runtime in Python refuses it too
+    ]
+    write_scripts(tmp_path)
+    program = """
+    import { searchOptions } from "./search_options.js";
+    const fits = (options) => { try { searchOptions(data[0], options); } catch { return false; }
+      return true; };
+    answer = data[1].map(fits)"""
+    usual = {one.name: one.default for one in fields(SearchOptions)}
+    found = in_node(tmp_path, program, [{**usual, "graphs": {"records": ["weights"]}}, asked])
+    for options, fits in zip(asked, found, strict=True):
+        try:
+            SearchOptions.from_keywords(options)
+        except ValueError:
+            assert not fits, options
+        else:
+            assert fits, options
+    assert True in found and False in found
+
+
+def pinned(folder):
+    return json.loads((folder / "ort.js").read_text().partition("export default ")[2].strip(";\n"))
+
+
+def test_the_hashes_are_those_of_the_package(onnxruntime_web, tmp_path):
+    write_scripts(tmp_path)
+    runtime = pinned(tmp_path)
+    package = json.loads((onnxruntime_web / "onnxruntime-web/package.json").read_text())
+    assert runtime["version"] == package["version"]
+    assert runtime["address"].endswith(f"/onnxruntime-web@{package['version']}/dist/")
+    for name, expected in runtime["files"].items():
+        content = (onnxruntime_web / "onnxruntime-web/dist" / name).read_bytes()
+        digest = base64.b64encode(hashlib.sha384(content).digest()).decode()
+        assert expected == f"sha384-{digest}"
+
+
+def test_a_site_of_its_own_has_the_files_of_onnx_runtime(site):
+    runtime = pinned(site)
+    assert runtime["address"] == "./ort/"
+    assert {path.name for path in (site / "ort").iterdir()} == {*runtime["files"]}
+    assert "./ort/" in (site / "README.md").read_text()
+
+
+def test_other_files_of_onnx_runtime_are_refused(make_pointer_model, tmp_path):
+    for content, received in ((None, "without"), (b"x", "with another")):
+        if content:
+            (tmp_path / "ort.wasm.bundle.min.mjs").write_bytes(content)
+        with pytest.raises(ValueError, match=rf"{received} ort\.wasm\.bundle\.min\.mjs\. Install"):
+            export_web(make_pointer_model(), tmp_path / "site", ort=tmp_path)
+        assert not (tmp_path / "site").exists()
+
+
+def test_python_takes_a_site(site):
+    runtime, export = find_runtime(site)
+    assert (runtime.name, export, runtime.version(export)) == ("web", site, ("site", 1))
+    expected = load(site / "model").translate(TEXTS)
+    assert load_translator(site).translate(TEXTS) == expected
+    report = check_export(site)
+    assert report.passed, str(report)
+    assert "expected" in {row.name for row in report.rows}
+
+
+def test_the_types_fit_the_methods(site, in_node):
+    """`kerasnmt.d.ts` is TypeScript, and names methods that the model has."""
+    types = (site / "kerasnmt.d.ts").read_text()
+    names = [line.split("<")[0].strip() for line in types.splitlines() if line.startswith("  ")]
+    methods = [name for name in names if name.isidentifier() and f"  {name}<T" in types]
+    program = """
+    import { Model } from "./model.js";
+    answer = data.map((one) => typeof Model.prototype[one])"""
+    assert len(methods) == 7
+    assert in_node(site, program, methods) == ["function"] * 7
+    options = types.partition("interface SearchOptions {")[2].partition("}")[0]
+    listed = [line.strip().split("?")[0] for line in options.strip().splitlines()]
+    assert listed == [one.name for one in fields(SearchOptions)]
+
+
+def test_what_the_page_says(site):
+    about = json.loads((site / "page/model.json").read_text())
+    assert about == {"name": "site", "description": "", "examples": []}
+    assert "connect-src 'self';" in (site / "index.html").read_text()
+
+
+def test_the_page_keeps_all_files(site):
+    written = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    kept = json.loads((site / "files.json").read_text())
+    assert {*kept} == written - {"README.md", "model/README.md", "files.json"} | {"./"}
+    assert len(kept) == len({*kept})
+
+
+def test_the_package_names_the_version(site):
+    package = json.loads((site / "package.json").read_text())
+    assert package["dependencies"] == {"onnxruntime-web": pinned(site)["version"]}
+    for path in package["exports"].values():
+        assert (site / path).is_file()
