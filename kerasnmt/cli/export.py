@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,6 +45,14 @@ def export(
             help=" ".join(runtime.about for runtime in runtimes()),
         ),
     ] = runtimes()[0].name,
+    whole: Annotated[
+        bool | None,
+        typer.Option(
+            "--whole",
+            help="With --runtime onnx: add a graph with the search inside, for programs that have "
+            "no search.",
+        ),
+    ] = None,
     ort: Annotated[
         Path | None,
         typer.Option(
@@ -63,8 +71,14 @@ def export(
     if lite and runtime not in (runtimes()[0].name, "litert"):
         raise ValueError(f"Expected one runtime. Received: --lite and --runtime {runtime}.")
     target = runtime_named("litert" if lite else runtime)
-    if ort is not None and target.name != "web":
-        raise ValueError(f"Expected --runtime web with --ort. Received: --runtime {target.name}.")
+    own: dict[str, Any] = {
+        name: value for name, value in (("whole", whole), ("ort", ort)) if value is not None
+    }
+    if others := [*own.keys() - target.own_options]:
+        (owner,) = (one.name for one in runtimes() if others[0] in one.own_options)
+        raise ValueError(
+            f"Expected --runtime {owner} with --{others[0]}. Received: --runtime {target.name}."
+        )
     check_exportable(run)
     with progress_console().status("exporting"):
         translates = target.only_translates
@@ -78,11 +92,11 @@ def export(
             )
         if weights is not None:
             options["weights"] = weights
-        if target.name == "web":
+        if "about" in target.own_options:
             from kerasnmt.tasks import task_of
 
             about = about_model(run, task_of(model).fields, {})
-            options |= {"ort": ort, "about": {"name": Path(run).absolute().name, **about}}
+            own["about"] = {"name": Path(run).absolute().name, **about}
         with without_talk():
-            written = target.export(model, directory, **options)
+            written = target.export(model, directory, **options, **own)
     print(written)

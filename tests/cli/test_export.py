@@ -51,6 +51,12 @@ def test_unknown_weights(kerasnmt, run_folder, tmp_path):
 def test_ort_is_for_sites(kerasnmt, run_folder, tmp_path):
     done = kerasnmt("export", run_folder, tmp_path / "x", "--runtime", "onnx", "--ort", tmp_path)
     assert done == (2, "", "error: Expected --runtime web with --ort. Received: --runtime onnx.\n")
+    done = kerasnmt("export", run_folder, tmp_path / "x", "--runtime", "web", "--whole")
+    assert done == (
+        2,
+        "",
+        "error: Expected --runtime onnx with --whole. Received: --runtime web.\n",
+    )
     done = kerasnmt("export", run_folder, tmp_path / "x", "--runtime", "web", "--ort", tmp_path)
     assert done.code == 2 and "without ort.wasm.bundle.min.mjs. Install it: npm" in done.err
     assert not (tmp_path / "x").exists()
@@ -66,6 +72,8 @@ def test_a_site(kerasnmt, tmp_path):
     about = json.loads((site / "page/model.json").read_text())
     text = about["examples"][0]["text"]
     assert about["name"] == "sorting_pointer" and set(text.split()) <= {*map(str, range(100))}
+    whole = kerasnmt("export", "sorting_pointer", tmp_path / "w", "--runtime", "onnx", "--whole")
+    assert whole.code == 0 and (tmp_path / "w" / "search.onnx").is_file()
     assert (
         kerasnmt("translate", site, stdin=f"{text}\n").out
         == kerasnmt("translate", "sorting_pointer", stdin=f"{text}\n").out

@@ -29,6 +29,7 @@ class Runtime:
         only_translates: Whether the runtime answers only requests to translate.
         needs_tensorflow: Whether an export is loaded with TensorFlow in Python.
         fixed_search: Whether the options of the search are fixed in an export.
+        own_options: Options of `export` that no other runtime has.
         lacks: Names of the signatures that no export for this runtime has.
         session_without: Package that must not be imported where a session runs, or None.
     """
@@ -42,6 +43,7 @@ class Runtime:
     only_translates: ClassVar[bool] = True
     needs_tensorflow: ClassVar[bool] = True
     fixed_search: ClassVar[bool] = True
+    own_options: ClassVar[frozenset[str]] = frozenset()
     lacks: ClassVar[frozenset[str]] = frozenset()
     session_without: ClassVar[str | None] = None
 
@@ -61,7 +63,8 @@ class Runtime:
         Args:
             model: A model with tokenizers.
             directory: Path of the folder to write.
-            **options: Options of the search and `weights`, their number format.
+            **options: Options of the search; `weights`, their number format; and options that
+                only this runtime has.
 
         Raises:
             ValueError: If the runtime does not run the model, or has no such option.

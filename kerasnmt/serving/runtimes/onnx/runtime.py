@@ -20,6 +20,7 @@ class OnnxRuntime(Runtime):
     further_files: ClassVar[tuple[str, ...]] = (ENCODER, TOKENIZERS, DESCRIPTION)
     needs_tensorflow = False
     fixed_search = False
+    own_options: ClassVar[frozenset[str]] = frozenset({"whole"})
 
     def export(self, model: Any, directory: Path, **options: Any) -> str:
         """Write a folder; see `export_onnx`."""

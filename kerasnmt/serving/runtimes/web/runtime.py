@@ -16,6 +16,7 @@ class WebRuntime(OnnxRuntime):
     title = "browsers"
     about = "web writes a site of static files, whose model runs in the browser and in Node."
     mark = "kerasnmt.js"
+    own_options = frozenset({"ort", "about"})
     further_files = tuple(
         f"{MODEL}/{name}" for name in (OnnxRuntime.mark, *OnnxRuntime.further_files)
     )
