@@ -1,10 +1,10 @@
 """Conversion of models that were trained in half precision to float32."""
 
 import copy
-from collections.abc import Iterator
-from typing import Any
 
 import keras
+
+from kerasnmt.layers.composite import parts_of_config
 
 
 def in_float32(model: keras.Model) -> keras.Model:
@@ -35,16 +35,6 @@ def in_float32(model: keras.Model) -> keras.Model:
     copied = keras.saving.deserialize_keras_object(config)
     copied.set_weights(model.get_weights())
     return copied
-
-
-def parts_of_config(config: Any) -> Iterator[dict]:
-    """Yield every dict of a config."""
-    if isinstance(config, dict):
-        yield config
-        config = list(config.values())
-    if isinstance(config, list | tuple):
-        for part in config:
-            yield from parts_of_config(part)
 
 
 def _is_policy(part: dict) -> bool:

@@ -1,6 +1,7 @@
 import functools
 import re
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -277,7 +278,7 @@ def test_no_attention():
 
 
 class InThreads(ServedModel):
-    """Model that turns texts around. Two threads wait for each other before short texts."""
+    """Model that turns texts around: short ones in two threads at once, and long ones slowly."""
 
     description = {"max_length": 9}  # noqa: RUF012
     fields = ("text",)
@@ -290,6 +291,8 @@ class InThreads(ServedModel):
     def turn(self, text):
         if len(text[0]) < 6:
             self.both.wait()
+        else:
+            time.sleep(0.005)
         self.calls.append(text)
         if "wrong" in text:
             raise ValueError(text)
@@ -306,8 +309,8 @@ def test_batches_in_threads():
 def test_an_error_in_a_thread_stops_the_others():
     model = InThreads()
     with pytest.raises(ValueError, match="wrong"):
-        Translator(model).translate(["a", "wrong", *["longer text"] * 100], batch_size=1)
-    assert len(model.calls) < 10
+        Translator(model).translate(["a", "wrong", *["longer text"] * 1000], batch_size=1)
+    assert len(model.calls) < 1000
 
 
 @pytest.mark.usefixtures("eagerly")

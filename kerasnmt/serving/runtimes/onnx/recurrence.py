@@ -10,9 +10,8 @@ import tensorflow as tf
 from keras import ops
 
 from kerasnmt.layers import BackwardLayer, BidirectionalLayer, ForwardLayer, GRUCell, LSTMCell
-from kerasnmt.layers.composite import layers_within
+from kerasnmt.layers.composite import layers_within, parts_of_config
 from kerasnmt.layers.encoders.recurrent_layers import RecurrentLayer
-from kerasnmt.models.in_float32 import parts_of_config
 
 # Operation of TensorFlow that stands for an operator while a graph is traced. It never runs.
 PLACEHOLDER = "CudnnRNNV3"
