@@ -46,6 +46,7 @@ COMMON = {
     "atomic_write",
     "backends",
     "columns",
+    "config_parts",
     "extras",
     "hooks",
     "ids",

@@ -94,16 +94,6 @@ def layers_within(layer: Any) -> Iterator[tuple[str, keras.layers.Layer]]:
                     yield path, one
 
 
-def parts_of_config(config: Any) -> Iterator[dict]:
-    """Yield every dict of a config."""
-    if isinstance(config, dict):
-        yield config
-        config = list(config.values())
-    if isinstance(config, list | tuple):
-        for part in config:
-            yield from parts_of_config(part)
-
-
 def _freeze(layer: Any, paths: list[str]) -> None:
     """Freeze the layers inside a layer with these paths. All others inside train."""
     inside = list(layers_within(layer))

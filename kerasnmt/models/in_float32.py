@@ -4,7 +4,7 @@ import copy
 
 import keras
 
-from kerasnmt.layers.composite import parts_of_config
+from kerasnmt.config_parts import parts_of_config
 
 
 def in_float32(model: keras.Model) -> keras.Model:

@@ -13,7 +13,7 @@ import keras
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
-from kerasnmt.layers.composite import parts_of_config
+from kerasnmt.config_parts import parts_of_config
 from kerasnmt.models.in_float32 import in_float32
 from kerasnmt.presets.card import preset_card
 from kerasnmt.presets.weights import FORMATS, read_weights, write_weights

@@ -9,8 +9,9 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from kerasnmt.config_parts import parts_of_config
 from kerasnmt.layers import BackwardLayer, BidirectionalLayer, ForwardLayer, GRUCell, LSTMCell
-from kerasnmt.layers.composite import layers_within, parts_of_config
+from kerasnmt.layers.composite import layers_within
 from kerasnmt.layers.encoders.recurrent_layers import RecurrentLayer
 
 # Operation of TensorFlow that stands for an operator while a graph is traced. It never runs.
