@@ -131,3 +131,9 @@ def test_the_page_works_without_a_network_after_a_visit(whole, visit, faults):
     playwright.expect(words).to_have_text(load(whole / "model").translate(TEXTS[1:2])[0].split())
     assert tab.evaluate("fetch('blank.js').catch(() => 'no server')") == "no server"
     taken(tab, faults, "ERR_FAILED", 1)
+
+
+def test_the_page_in_a_file_says_what_it_needs(whole, tab):
+    tab.goto((whole / "index.html").as_uri())
+    message = "Expected this page from a web server. Received: a file."
+    playwright.expect(tab.locator("#status.error")).to_contain_text(message)

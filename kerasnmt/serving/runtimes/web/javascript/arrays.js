@@ -50,6 +50,11 @@ export function padded(rows) {
   return { type: "int32", data, dims: [rows.length, length] };
 }
 
+/** Return what a function makes of each array of an object. */
+export function mapped(arrays, change) {
+  return Object.fromEntries(Object.entries(arrays).map(([name, one]) => [name, change(one)]));
+}
+
 function product(sizes) {
   return sizes.reduce((total, size) => total * size, 1);
 }

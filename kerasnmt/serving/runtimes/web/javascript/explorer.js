@@ -1,11 +1,11 @@
 /**
- * Questions about one request, as in `kerasnmt.tasks.Explorer`: what a search found and dropped, and
- * what else was probable. The answers are the documents that the page of `kerasnmt serve` draws.
+ * Questions about one request, as in `kerasnmt.tasks.Explorer`: what a search found and dropped,
+ * and what else was probable. The answers are the documents that the page of a model draws.
  */
 
 import { distinct } from "./model.js";
-import { lengthPenalty, LEAST } from "./search.js";
-import { rounded } from "./sentence_attention.js";
+import { lengthPenalty } from "./search.js";
+import { fourDigits, rounded } from "./sentence_attention.js";
 import { END_ID, PAD_ID, START_ID } from "./tokenizers.js";
 
 const CHOICES = 10; // number of most probable tokens of `inspect`
@@ -66,7 +66,7 @@ export class Explorer {
     return {
       hypotheses: found.map(({ text, score, ids, written }) => {
         const tokens = this.#tokens(written, source);
-        return { text, score: rounded([score])[0], ids, tokens };
+        return { text, score: fourDigits(score), ids, tokens };
       }),
       tree: model.description.samples ? [] : this.#tree(steps, found, source),
       sentence: best.length ? await this.inspect(source, best) : null,
@@ -113,7 +113,8 @@ export class Explorer {
   async words(source, prefixIds) {
     const start = prefixIds.length;
     const { choices } = (await this.inspect(source, [...prefixIds, END_ID])).target;
-    const rows = await this.#explored(source, choices.at(-1).map(({ ids }) => [...prefixIds, ...ids]));
+    const prefixes = choices.at(-1).map(({ ids }) => [...prefixIds, ...ids]);
+    const rows = await this.#explored(source, prefixes);
     const best = rows.map(({ answers: [{ ids, text, written }] }) => {
       const tokens = this.#tokens(written, source);
       const end = this.#endOfWord(tokens, start);
@@ -128,10 +129,8 @@ export class Explorer {
       words.set(word, { ids: ids.slice(start), text: word, score, best: text });
     });
     const ranked = [...words.values()].sort((one, other) => other.score - one.score);
-    const log_probability = (score) => rounded([score])[0];
-    return {
-      choices: ranked.map(({ score, ...one }) => ({ ...one, log_probability: log_probability(score) })),
-    };
+    const written = ({ score, ...word }) => ({ ...word, log_probability: fourDigits(score) });
+    return { choices: ranked.map(written) };
   }
 
   #explored(source, prefixes) {
@@ -148,7 +147,7 @@ export class Explorer {
       .filter(({ id }) => id !== PAD_ID && id !== START_ID)
       .map(({ id, score }) => {
         const [text] = this.#tokens([id], source);
-        return { ids: [id], text, log_probability: rounded([score])[0] };
+        return { ids: [id], text, log_probability: fourDigits(score) };
       });
   }
 
@@ -169,7 +168,7 @@ export class Explorer {
           id: one.id,
           token: this.#tokens([one.id], source)[0],
           parent: places.get(one.parent) ?? -1,
-          log_probability: rounded([one.score])[0],
+          log_probability: fourDigits(one.score),
           rank: ranks.get(one) ?? null,
         });
       }
@@ -182,7 +181,7 @@ export class Explorer {
     const { description } = this.model;
     if (description.coverage_penalty || description.samples) return null;
     const sum = logProbabilities.reduce((total, one) => total + one, 0);
-    return rounded([sum / lengthPenalty(logProbabilities.length, description)])[0];
+    return fourDigits(sum / lengthPenalty(logProbabilities.length, description));
   }
 
   /** Check that a translation of a source can contain these ids. */
@@ -213,8 +212,8 @@ export class Explorer {
 }
 
 /**
- * Return the shares of each token's probability that come from copying it: of the source and, if the
- * model copies from it, of the context. A model that does not copy has none.
+ * Return the shares of each token's probability that come from copying it: of the source and, if
+ * the model copies from it, of the context. A model that does not copy has none.
  */
 function copied(attended, logProbabilities) {
   const { generateProbability, contextProbability } = attended;
@@ -234,7 +233,8 @@ function copied(attended, logProbabilities) {
     });
   return sides.map(({ gates, tokens, weights }) =>
     attended.targetTokens.map((token, t) => {
-      const mass = weights[t].reduce((sum, weight, i) => sum + (tokens[i] === token ? weight : 0), 0);
+      const same = weights[t].filter((_, place) => tokens[place] === token);
+      const mass = same.reduce((sum, weight) => sum + weight, 0);
       const probability = Math.exp(logProbabilities[t]);
       const share = probability > 0 ? (gates[t] * mass) / probability : 0;
       return Math.min(Math.max(share, 0), 1);

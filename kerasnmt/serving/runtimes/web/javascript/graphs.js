@@ -6,7 +6,7 @@ import { extended } from "./arrays.js";
 
 export class Graphs {
   /**
-   * @param {object} sessions `encoder` and `step`, each an `InferenceSession` of onnxruntime-web, and
+   * @param {object} sessions `encoder` and `step`, each an `InferenceSession` of ONNX Runtime, and
    *   its class `Tensor`.
    * @param {object} names Names of the states with their axes of time (`states`), of the parts of
    *   the memory (`memory`) and of the records (`records`).

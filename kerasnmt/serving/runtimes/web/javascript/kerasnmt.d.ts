@@ -54,8 +54,12 @@ export interface SentenceAttention {
   /** Weights of the source tokens for each target token. */
   weights: ArrayLike<number>[];
   contextWeights?: ArrayLike<number>[];
+  /** Weights with which the model copies from the source, if they are not `weights`. */
+  pointerWeights?: ArrayLike<number>[];
   /** Probability with which each target token is generated, not copied. */
   generateProbability?: number[];
+  /** Probability with which each target token is copied from the context. */
+  contextProbability?: number[];
   /** Links between words: pairs of a source word and a target word, from 0. */
   alignment(): [number, number][];
 }

@@ -1,6 +1,6 @@
 /** Models that translate on ONNX Runtime, as in `kerasnmt.runtime.onnx_model`. */
 
-import { entry, padded } from "./arrays.js";
+import { entry, mapped, padded } from "./arrays.js";
 import { Graphs } from "./graphs.js";
 import { bestExtensions, IMPOSSIBLE, LEAST, search } from "./search.js";
 import { SentenceAttention } from "./sentence_attention.js";
@@ -13,8 +13,8 @@ const LEAST_PROBABILITY = Math.fround(Math.log(1e-30));
  * Model of a folder of `export_onnx`, with its tokenizers and its search.
  *
  * The methods that take texts take one text, and return one answer, or a list, and return a list.
- * `contexts`, `prefixes` and `targets` are then lists of the same length. Texts are asked in batches
- * of `batchSize` texts of similar length.
+ * `contexts`, `prefixes` and `targets` are then lists of the same length. Texts are asked in
+ * batches of `batchSize` texts of similar length.
  */
 export class Model {
   /**
@@ -55,8 +55,8 @@ export class Model {
    * Return the best translation of a text, or of each text, with its score.
    *
    * @param {string|string[]} texts Texts.
-   * @param {object} options `contexts`, if the model reads contexts, and `prefixes`, words with which
-   *   the translations must begin.
+   * @param {object} options `contexts`, if the model reads contexts, and `prefixes`, words with
+   *   which the translations must begin.
    * @returns {Promise<object|object[]>} `{text, score}` of each text. The score is the
    *   log-probability divided by the length penalty.
    */
@@ -73,7 +73,8 @@ export class Model {
   async nBest(texts, { contexts, ...options } = {}) {
     return this.#ask({ texts, contexts }, options, async (sources) => {
       const rows = await this.search(sources, { nBest: this.hypotheses });
-      return rows.map(({ answers }) => distinct(answers).map(({ text, score }) => ({ text, score })));
+      const ranked = rows.map(({ answers }) => distinct(answers));
+      return ranked.map((answers) => answers.map(({ text, score }) => ({ text, score })));
     });
   }
 
@@ -139,7 +140,8 @@ export class Model {
     for (const [name, [column, most]] of Object.entries(columns)) {
       if (column === undefined) continue;
       const read = this.source.split(this.source.normalizeSource(column));
-      const [ids, words] = [read.ids, read.words].map((all) => (cut ? all.slice(0, most - 1) : all));
+      const length = cut ? most - 1 : read.ids.length;
+      const [ids, words] = [read.ids, read.words].map((all) => all.slice(0, length));
       if (name === "source_ids") {
         source.length = read.ids.length + 1;
         source.words = words.map((one) => this.dictionary.get(one) || one);
@@ -165,10 +167,10 @@ export class Model {
    * @param {object[]} sources Sources from `read`.
    * @param {object} options `nBest`, the number of translations, and `prefixes`, ids with which the
    *   translations of each source must begin.
-   * @returns {Promise<object[]>} `{answers, steps}` of each source: the translations, best first, as
-   *   `{text, score, ids, written, records, path}`, and the hypotheses after each step of the search.
-   *   `written` are the ids without unknown words that are replaced, and `path` are the hypotheses
-   *   that end with each token. If no translation is possible, one is empty.
+   * @returns {Promise<object[]>} `{answers, steps}` of each source: the translations, best first,
+   *   as `{text, score, ids, written, records, path}`, and the hypotheses after each step of the
+   *   search. In `written`, unknown ids are replaced, and `path` are the hypotheses that end with
+   *   each token. If no translation is possible, one is empty.
    */
   async search(sources, { nBest = 1, prefixes } = {}) {
     const { states, memory, mask } = await this.#encoded(sources);
@@ -211,7 +213,7 @@ export class Model {
         const gains = entry(outputs.logProbabilities, row, 2);
         found[row].push({
           logProbability: gains[ids[time]],
-          records: recordsAt(outputs.records, row),
+          records: mapped(outputs.records, (record) => entry(record, row, 2)),
           choices: choices ? bestExtensions([0], [gains], choices) : [],
         });
       });
@@ -258,9 +260,11 @@ export class Model {
 
   /** Run the encoder. */
   #encoded(sources) {
-    const rows = sources.map(({ inputs }) => inputs);
-    const columns = Object.keys(rows[0]).map((name) => [name, padded(rows.map((row) => row[name]))]);
-    return this.graphs.encode(Object.fromEntries(columns));
+    const inputs = Object.keys(sources[0].inputs).map((name) => [
+      name,
+      padded(sources.map((source) => source.inputs[name])),
+    ]);
+    return this.graphs.encode(Object.fromEntries(inputs));
   }
 
   /** Replace unknown ids by the extended ids of their words, if the model copies. */
@@ -353,10 +357,6 @@ export function distinct(translations) {
   for (const one of translations)
     if (one.score > LEAST && !texts.has(one.text)) texts.set(one.text, one);
   return [...texts.values()];
-}
-
-function recordsAt(records, row) {
-  return Object.fromEntries(Object.keys(records).map((name) => [name, entry(records[name], row, 2)]));
 }
 
 function shown(value) {

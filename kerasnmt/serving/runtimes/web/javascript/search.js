@@ -5,7 +5,7 @@
  * is finished leaves the batch.
  */
 
-import { entry, take } from "./arrays.js";
+import { entry, mapped, take } from "./arrays.js";
 import { rowKey, uniform } from "./random_numbers.js";
 import { END_ID, START_ID } from "./tokenizers.js";
 
@@ -45,7 +45,8 @@ export async function search(step, states, memory, sourceMask, options, more = {
   while (left.length) {
     // A row with fewer open sequences than others repeats its first.
     const width = Math.max(...left.map(({ open }) => open.length));
-    const fed = left.flatMap(({ open }) => Array.from({ length: width }, (_, i) => open[i] ?? open[0]));
+    const filled = (open) => Array.from({ length: width }, (_, i) => open[i] ?? open[0]);
+    const fed = left.flatMap(({ open }) => filled(open));
     const dims = [left.length, width];
     const ids = { type: "int32", data: Int32Array.from(fed, ({ id }) => id), dims };
     const places = fed.map(({ place }) => place);
@@ -150,11 +151,13 @@ class Row {
   /** The best sequences, best first, as `{ids, score, path}`. */
   get best() {
     const different = new Map();
-    for (const one of this.slots) if (one && !different.has(`${one.ids}`)) different.set(`${one.ids}`, one);
-    return [...different.values()]
-      .map((one) => ({ ids: one.ids, score: this.#rank(one), path: one.path }))
-      .sort((one, other) => other.score - one.score)
-      .slice(0, this.nBest);
+    for (const one of this.slots.filter(Boolean)) {
+      const { ids, path } = one;
+      const found = { ids, score: this.#rank(one), path };
+      if (!different.has(`${ids}`)) different.set(`${ids}`, found); // samples can be equal
+    }
+    const ranked = [...different.values()].sort((one, other) => other.score - one.score);
+    return ranked.slice(0, this.nBest);
   }
 
   /** Extend the open sequences by a token, from outputs of the model that begin at a place. */
@@ -198,9 +201,9 @@ class Row {
   }
 
   /** Make some tokens after a sequence impossible. */
-  #forbid(gains, { ids, length }) {
+  #forbid(gains, sequence) {
     const { options, prefix } = this;
-    const forced = prefix[length];
+    const forced = prefix[sequence.length];
     if (forced) {
       const kept = gains[forced];
       gains.fill(IMPOSSIBLE);
@@ -208,10 +211,10 @@ class Row {
       return;
     }
     for (const id of this.neverIds) gains[id] = IMPOSSIBLE;
-    if (length + 1 < options.min_length) gains[END_ID] = IMPOSSIBLE;
+    if (sequence.length + 1 < options.min_length) gains[END_ID] = IMPOSSIBLE;
     const size = options.no_repeat_ngram;
     if (!size) return;
-    const fed = [START_ID, ...ids];
+    const fed = [START_ID, ...sequence.ids];
     const begun = fed.length - size + 1;
     for (let start = 0; start < begun; start++) {
       const again = fed.slice(start, start + size - 1).every((id, i) => id === fed[begun + i]);
@@ -289,8 +292,4 @@ function drawn(gains, number, options) {
   const place = sums.findIndex((sum) => sum > fround(number * left));
   // If rounding made the number as large as the sum, take the last token that is left.
   return kept[place < 0 ? sums.length - 1 : place];
-}
-
-function mapped(arrays, change) {
-  return Object.fromEntries(Object.entries(arrays).map(([name, one]) => [name, change(one)]));
 }

@@ -5,9 +5,9 @@ import { mergedIndices, wordAlignment, wordIndices } from "./words.js";
 /**
  * Tokens of a sentence and its translation, and the attention weights between them.
  *
- * `sourceTokens` and `targetTokens` include the end token. `weights`, `[targetLength][sourceLength]`,
- * and the other records of the model, such as `generateProbability` and `contextWeights`, are there
- * if the model has them. `contextTokens` are the tokens of the context.
+ * `sourceTokens` and `targetTokens` include the end token. `weights`,
+ * `[targetLength][sourceLength]`, and the other records of the model, such as `generateProbability`
+ * and `contextWeights`, are there if the model has them. `contextTokens` are those of the context.
  */
 export class SentenceAttention {
   /**
@@ -48,9 +48,14 @@ export class SentenceAttention {
   }
 }
 
+/** Return a number with four digits after the point. */
+export function fourDigits(number) {
+  return Math.round(1e4 * number) / 1e4;
+}
+
 /** Return numbers with four digits after the point. */
 export function rounded(numbers) {
-  return Array.from(numbers, (number) => Math.round(1e4 * number) / 1e4);
+  return Array.from(numbers, fourDigits);
 }
 
 function side(name, tokens, kind, weights) {

@@ -2,7 +2,13 @@
 "use strict";
 (() => {
   async function loaded() {
-    const [{ load }, { Explorer }] = await Promise.all([import("../kerasnmt.js"), import("../explorer.js")]);
+    if (location.protocol === "file:")
+      throw new Error(
+        "Expected this page from a web server. Received: a file. " +
+          "Run python -m http.server in its folder.",
+      );
+    const { load } = await import("../kerasnmt.js");
+    const { Explorer } = await import("../explorer.js");
     const model = await load("./model");
     navigator.serviceWorker?.register("offline.js").catch(() => {}); // the page works without it
     return new Explorer(model);
@@ -10,8 +16,8 @@
   const explorer = loaded();
   window.kerasnmt.backend = {
     async about() {
-      const response = await fetch("page/model.json");
-      return { ...(await response.json()), ...(await explorer).describe() };
+      const described = (await explorer).describe();
+      return { ...(await (await fetch("page/model.json")).json()), ...described };
     },
     ask: async (question, body) => (await explorer).ask(question, body),
   };
