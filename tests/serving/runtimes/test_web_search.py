@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
+from kerasnmt.data import builtin_corpus
 from kerasnmt.runtime import load
 from kerasnmt.serving import export_onnx
 from kerasnmt.serving.runtimes.web.export import write_scripts
@@ -220,6 +221,24 @@ def test_unknown_words_are_replaced(javascript, tmp_path):
     model.decoder.generator.bias.assign([0.0, 6.0, 0.0, 0.0, 0.0, 0.0])
     options = {**OPTIONS, "min_length": 5, "replace_unknown": True, "dictionary": {"dog": "chat"}}
     assert_same_answers(javascript, export_onnx(model, tmp_path / "onnx", **options))
+
+
+@pytest.mark.thorough("converts presets")
+@pytest.mark.parametrize(
+    ("preset", "weights"),
+    [
+        ("demo_en_de", "float32"),
+        ("tatoeba_en_fr_gru", "int8"),
+        ("tatoeba_en_fr_transformer", "float16"),
+    ],
+)
+def test_trained_models(javascript, preset, weights, tmp_path):
+    texts = [pair.source for pair in builtin_corpus(200, "test")]
+    model = zoo.from_preset(preset)
+    folder = export_onnx(model, tmp_path / "onnx", weights=weights)
+    (ranked,) = javascript((folder, {}, "nBest", [texts]))
+    for pair in zip(ranked, load(folder).n_best(texts), strict=True):
+        assert_ranked(*pair)
 
 
 def assert_alike(found, expected):
