@@ -84,7 +84,7 @@ def export(
         translates = target.only_translates
         changes = SearchChanges(beam_size, search, with_run)
         model, options = load_run(run, changes, translates=translates)
-        if translates and options.pop("split_sentences", False):
+        if not target.splits_sentences and options.pop("split_sentences", False):
             print(
                 f"warning: exports for {target.title} do not split texts into sentences, as {run} "
                 "does",

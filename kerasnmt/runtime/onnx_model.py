@@ -22,6 +22,7 @@ from kerasnmt.ids import (
 from kerasnmt.runtime.onnx_graphs import OnnxGraphs
 from kerasnmt.runtime.search import IMPOSSIBLE, Arrays, search
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
+from kerasnmt.text.sentence_ends import join_texts, split_text
 from kerasnmt.text.without_tensorflow import PlainTokenizer, plain_tokenizer
 
 Texts = Sequence[str | bytes]
@@ -86,11 +87,30 @@ class OnnxModel(ServedModel):
             self.signatures["forced_attention"] = self._aligned
 
     def source_lengths(self, text: Texts) -> list[int]:
-        """Count the tokens of each text, including the end token."""
-        return [len(ids) + 1 for ids in self._source.encode([*map(_bytes, text)])]
+        """Count the tokens of each text, or of its longest sentence, including the end token."""
+        rows = self._sentences(text)
+        return [max(len(ids) for ids in self._source.encode(row)) + 1 for row in rows]
 
     def _best(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
-        return self._first(self._read(text, context))
+        if not self.description["split_sentences"]:
+            return self._first(self._read(text, context))
+        sentences = self._sentences(text)
+        rows = np.repeat(np.arange(len(text)), [*map(len, sentences)])
+        contexts = None if context is None else [context[row] for row in rows.tolist()]
+        best = self._first(self._read([one for row in sentences for one in row], contexts))
+        joined = [
+            join_texts([one.decode() for one in best["translation"][rows == row]]).encode()
+            for row in range(len(text))
+        ]
+        scores = np.bincount(rows, best["score"], len(text)).astype("float32")
+        return {"translation": np.array(joined, object), "score": scores}
+
+    def _sentences(self, text: Texts) -> list[list[bytes]]:
+        """Return the sentences of each text that are translated one by one."""
+        if not self.description["split_sentences"]:
+            return [[_bytes(one)] for one in text]
+        texts = [one if isinstance(one, str) else one.decode("utf-8", "replace") for one in text]
+        return [[*map(_bytes, split_text(one))] for one in texts]
 
     def _continued(
         self, prefix: Texts, text: Texts, context: Texts | None = None

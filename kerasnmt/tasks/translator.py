@@ -12,6 +12,7 @@ from kerasnmt.columns import as_list, as_texts, check_same_length
 from kerasnmt.sizes import check_size
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
+from kerasnmt.text.sentence_ends import split_text
 
 
 class Translator:
@@ -429,10 +430,8 @@ class Translator:
     ) -> None:
         sentences = np.ones(len(texts))
         if self.description.get("split_sentences"):  # the score of a text is their sum
-            from kerasnmt.text.split_sentences import split_sentences
-            from kerasnmt.text.tokenizer import as_tensor
-
-            sentences = split_sentences(as_tensor(texts)).row_lengths().numpy()
+            strings = (one if isinstance(one, str) else decode(one) for one in texts)
+            sentences = np.array([len(split_text(text)) for text in strings])
         scores = np.array([score for _, score in answers])
         (low,) = np.nonzero(scores < low_score * sentences)
         if low.size:

@@ -1,7 +1,23 @@
+import numpy as np
 import pytest
 import tensorflow as tf
 
+from kerasnmt.text.sentence_ends import join_texts, split_text
 from kerasnmt.text.split_sentences import join_sentences, split_sentences
+
+
+def both_split(text):
+    """Split a text with and without TensorFlow, and check that both give the same."""
+    (split,) = split_sentences(tf.constant([text])).to_list()
+    assert split_text(text) == [one.decode() for one in split]
+    return split_text(text)
+
+
+def both_joined(sentences):
+    """Join sentences with and without TensorFlow, and check that both give the same."""
+    joined = join_sentences(tf.ragged.constant([sentences])).numpy()[0].decode()
+    assert join_texts(sentences) == joined
+    return joined
 
 
 @pytest.mark.parametrize(
@@ -23,28 +39,33 @@ from kerasnmt.text.split_sentences import join_sentences, split_sentences
 )
 def test_sentences(sentences):
     text = " ".join(sentences)
-    (split,) = split_sentences(tf.constant([text])).to_list()
-    assert [one.decode() for one in split] == sentences
-    assert join_sentences(tf.ragged.constant([split])).numpy()[0].decode() == text
+    assert both_split(text) == sentences
+    assert both_joined(sentences) == text
 
 
 def test_sentences_without_spaces():
     text = "犬が寝る。猫は「行く！」と言った。どこ？"
-    (split,) = split_sentences(tf.constant([text])).to_list()
-    assert [one.decode() for one in split] == [
-        "犬が寝る。",
-        "猫は「行く！」",
-        "と言った。",
-        "どこ？",
-    ]
-    assert join_sentences(tf.ragged.constant([split])).numpy()[0].decode() == text
+    sentences = ["犬が寝る。", "猫は「行く！」", "と言った。", "どこ？"]
+    assert both_split(text) == sentences
+    assert both_joined(sentences) == text
 
 
 def test_sentences_of_two_letters_and_marks_of_the_text():
-    (split,) = split_sentences(tf.constant(["Es regnet. Ja. Gut.\x1eUnd?"])).to_list()
-    assert [one.decode() for one in split] == ["Es regnet.", "Ja.", "Gut.", "Und?"]
+    assert both_split("Es regnet. Ja. Gut.\x1eUnd?") == ["Es regnet.", "Ja.", "Gut.", "Und?"]
+    assert both_split("a\x1f") == ["a "]
+    assert both_split("犬。 \t猫") == ["犬。", "猫"]
 
 
 def test_empty_sentences_leave_no_spaces():
-    texts = join_sentences(tf.ragged.constant([["", "A.", "", "B."], ["犬。", "", "猫。"], [""]]))
-    assert [text.decode() for text in texts.numpy()] == ["A. B.", "犬。猫。", ""]
+    rows = [["", "A.", "", "B."], ["犬。", "", "猫。"], [""]]
+    assert [both_joined(row) for row in rows] == ["A. B.", "犬。猫。", ""]
+
+
+def test_random_texts():
+    rng = np.random.default_rng(0)
+    marks = [*".…!?؟।。！？｡」”»)\x1e\x1f", "...", "Dr.", "No. "]
+    spaces = [*" \xa0\u202f\t\n\v\r"]
+    alphabet = [*"aB9éÉ犬अǅ", "Ü\u0308", *marks, *spaces]
+    texts = ["".join(rng.choice(alphabet, size)) for size in rng.integers(0, 30, 500)]
+    split = split_sentences(tf.constant(texts)).to_list()
+    assert [split_text(text) for text in texts] == [[one.decode() for one in row] for row in split]

@@ -91,6 +91,23 @@ def test_all_answers_of_a_model_that_copies(exported):
         np.testing.assert_allclose(*probabilities, atol=1e-5)
 
 
+def test_sentences_are_translated_one_by_one(exported, tmp_path):
+    model, _ = exported
+    options = {**OPTIONS, "split_sentences": True}
+    folder = export_onnx(model, tmp_path / "onnx", **options)
+    ours, theirs = load(folder), Translator(task_of(model, **options))
+    texts = ["Zeb runs! Two dogs run. Zeb", "dog", "", "犬。犬？"]
+    check_equal(ours.best(texts), theirs.best(texts), atol=1e-4)
+    alone = ours.best(["Zeb runs!", "Two dogs run. Zeb"])
+    assert ours.translate(texts[:1]) == [" ".join(text for text, _ in alone if text)]
+    np.testing.assert_allclose(ours.best(texts)[0][1], sum(score for _, score in alone), rtol=1e-5)
+    for one, other in zip(ours.n_best(texts), theirs.n_best(texts), strict=True):
+        check_equal(one, other, atol=1e-4)
+    with pytest.warns(UserWarning, match=r"text 1 has 12 tokens and was truncated to 10"):
+        ours.translate(["dog " * 10 + "dog. Zeb"])
+    assert check_export(folder).passed
+
+
 def test_an_empty_batch(exported):
     model = load_onnx(exported[1])
     assert model.function("serving_default")(text=[])["translation"].shape == (0,)
@@ -314,7 +331,6 @@ def test_neither_tensorflow_nor_keras_is_imported(exported):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"split_sentences": True}, r"split_sentences=False for ONNX Runtime"),
         ({"samples": 2, "whole": True}, r"samples=0 with whole=True\. Received: samples=2"),
         ({"beam_size": 0}, r"from 1 to 1000\. Received: beam_size=0"),
     ],

@@ -1,7 +1,9 @@
 """Models in JavaScript answer as those in Python, from the same files."""
 
 import functools
+import json
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -59,6 +61,13 @@ def random_texts(count):
     draw = random.Random(7)
     words = [*WORDS, "zeb", "anna"]
     return [" ".join(draw.choices(words, k=draw.randint(1, 7))) for _ in range(count)]
+
+
+def random_sentences(count):
+    draw = random.Random(7)
+    marks = [*".…!?؟।。！？｡」”»)", "...", "Dr.", "No. ", "犬", "é", "É", "9", *" \xa0\u202f\t\n\v"]
+    words = ["Zeb", "dog", " ", *marks]
+    return ["".join(draw.choices(words, k=draw.randint(1, 12))) for _ in range(count)]
 
 
 MANY = [*TEXTS, *random_texts(194)]
@@ -212,6 +221,18 @@ def test_a_context(javascript, tmp_path):
     model.decoder.gate.projection.bias.assign([-9.0, 0.0, 9.0])  # copies from the context
     folder = export_onnx(model, tmp_path / "onnx", **OPTIONS, min_length=5)
     assert_same_answers(javascript, folder, context=True)
+
+
+def test_sentences_are_translated_one_by_one(exported, javascript, tmp_path):
+    folder = shutil.copytree(exported("pointer_generator_gru")[1], tmp_path / "onnx")
+    description = json.loads((folder / "kerasnmt.json").read_text())
+    description["split_sentences"] = True
+    (folder / "kerasnmt.json").write_text(json.dumps(description))
+    texts = [*random_sentences(60), "Zeb runs! Two dogs run. Zeb", "犬。 猫", "", "dog"]
+    best, ranked = javascript((folder, {}, "best", [texts]), (folder, {}, "nBest", [texts[:9]]))
+    assert_translations(best, load(folder).best(texts))
+    for pair in zip(ranked, load(folder).n_best(texts[:9]), strict=True):
+        assert_ranked(*pair)
 
 
 @thorough

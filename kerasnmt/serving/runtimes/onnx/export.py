@@ -60,7 +60,7 @@ def export_onnx(
             size, or "int8" with a quarter. ONNX Runtime computes with float32.
         whole: Whether to write `search.onnx` too. Its options of the search are fixed.
         **options: Options of `kerasnmt.decoding.SearchOptions`, which `kerasnmt.runtime.load` can
-            change; and `replace_unknown` and `dictionary`, which are fixed.
+            change; and `replace_unknown`, `dictionary` and `split_sentences`, which are fixed.
 
     Returns:
         Path of the folder.
@@ -80,12 +80,6 @@ def export_onnx(
             f"Expected a model that computes in float32 for ONNX Runtime. Received: {model.name} "
             f"with compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), "
             "which has the same weights."
-        )
-    if options.get("split_sentences"):
-        raise ValueError(
-            "Expected split_sentences=False for ONNX Runtime, whose graphs take one sentence. "
-            "Received: split_sentences=True. Set it to False, on the command line with --search "
-            "split_sentences=false, or use model.export."
         )
     module = ExportModule(model, **options)  # checks the options
     if module.contract.answer != "translation":

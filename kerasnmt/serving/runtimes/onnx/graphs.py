@@ -52,9 +52,9 @@ def make_graphs(model: keras.Model, inputs: Mapping[str, keras.KerasTensor]) -> 
         mask = model.memory_mask(memory)
         return {**named("state", states), **named("memory", memory), "source_mask": mask}
 
+    traced = tf.function(encoded, autograph=False)
     (state, memory), (longer, _) = (
-        tf.function(encoded).get_concrete_function(steps, *signature).structured_outputs
-        for steps in (1, 2)
+        traced.get_concrete_function(steps, *signature).structured_outputs for steps in (1, 2)
     )
     states, parts = named("state", state), named("memory", memory)
     axes = {

@@ -18,6 +18,7 @@ class OnnxRuntime(Runtime):
     about = "onnx needs neither TensorFlow nor Keras, and other languages can run it."
     mark = STEP
     further_files: ClassVar[tuple[str, ...]] = (ENCODER, TOKENIZERS, DESCRIPTION)
+    splits_sentences = True
     needs_tensorflow = False
     fixed_search = False
     own_options: ClassVar[frozenset[str]] = frozenset({"whole"})

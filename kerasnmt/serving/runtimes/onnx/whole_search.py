@@ -47,7 +47,8 @@ def make_search(
     def first(*source: tf.Tensor) -> tuple[Any, Any]:
         return search.first(dict(zip(inputs, source, strict=True)))
 
-    now, constants = tf.function(first).get_concrete_function(*signature).structured_outputs
+    traced = tf.function(first, autograph=False).get_concrete_function(*signature)
+    now, constants = traced.structured_outputs
     carried, read = named("now", now), named("constant", constants)
     growing = {id(one) for name, one in now.items() if name in _GROWING}
 

@@ -3,6 +3,7 @@
 import { entry, mapped, padded } from "./arrays.js";
 import { Graphs } from "./graphs.js";
 import { bestExtensions, IMPOSSIBLE, LEAST, search } from "./search.js";
+import { joinTexts, splitText } from "./sentences.js";
 import { SentenceAttention } from "./sentence_attention.js";
 import { END_ID, PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
 
@@ -62,11 +63,13 @@ export class Model {
    */
   async best(texts, { contexts, prefixes, ...options } = {}) {
     const columns = { texts, contexts, ...(prefixes === undefined ? {} : { prefixes }) };
-    return this.#ask(columns, options, async (sources, { prefixes }) => {
+    const split = this.description.split_sentences && prefixes === undefined;
+    const answer = async (sources, { prefixes }) => {
       const read = (prefix, row) => this.targetIds(prefix, sources[row]);
       const rows = await this.search(sources, { prefixes: prefixes?.map(read) });
       return rows.map(({ answers: [{ text, score }] }) => ({ text, score }));
-    });
+    };
+    return this.#ask(columns, options, answer, split);
   }
 
   /** Return all translations of a text in the beam, best first, as `{text, score}`; see `best`. */
@@ -294,8 +297,9 @@ export class Model {
    * @param {object} columns `texts`, and other columns of the same length.
    * @param {object} options `batchSize`.
    * @param {Function} answer Async function from sources, and the columns of a batch, to answers.
+   * @param {boolean} split Whether each sentence of a text is a source, whose answers are joined.
    */
-  async #ask(columns, options, answer) {
+  async #ask(columns, options, answer, split = false) {
     const { batchSize = 64, ...others } = options;
     for (const name of Object.keys(others))
       throw new Error(
@@ -312,12 +316,18 @@ export class Model {
       const places = order.splice(0, batchSize);
       const of = (values) => places.map((place) => values[place]);
       const batch = Object.fromEntries(Object.entries(rows).map(([name, all]) => [name, of(all)]));
-      const sources = batch.texts.map((text, i) => this.read(text, batch.contexts?.[i], cut));
-      sources.forEach((source, i) => {
-        const message = cut && this.truncated(source);
+      const sources = batch.texts.map((text, i) =>
+        (split ? splitText(text) : [text]).map((one) => this.read(one, batch.contexts?.[i], cut)),
+      );
+      sources.forEach((parts, i) => {
+        const message = cut && this.truncated({ length: Math.max(...parts.map((one) => one.length)) });
         if (message) console.warn(`Text ${places[i] + 1}: ${message}.`);
       });
-      (await answer(sources, batch)).forEach((one, i) => (answers[places[i]] = one));
+      const answered = await answer(sources.flat(), batch);
+      places.forEach((place, i) => {
+        const parts = answered.splice(0, sources[i].length);
+        answers[place] = split ? joined(parts) : parts[0];
+      });
     }
     return Array.isArray(columns.texts) ? answers : answers[0];
   }
@@ -357,6 +367,12 @@ export function distinct(translations) {
   for (const one of translations)
     if (one.score > LEAST && !texts.has(one.text)) texts.set(one.text, one);
   return [...texts.values()];
+}
+
+/** Join the translations of the sentences of a text. */
+function joined(sentences) {
+  const score = sentences.reduce((sum, one) => sum + one.score, 0);
+  return { text: joinTexts(sentences.map(({ text }) => text)), score };
 }
 
 function shown(value) {
