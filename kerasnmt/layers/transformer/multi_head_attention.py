@@ -43,7 +43,7 @@ class _MultiHead(Composite, keras.layers.Layer):
     columns are sorted by head, so that one transposition splits all projections into heads.
     """
 
-    def __init__(self, units: int, num_heads: int, dropout: float = 0.0, **kwargs) -> None:
+    def __init__(self, units: int, num_heads: int, dropout: float, **kwargs) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         if num_heads < 1 or units % num_heads:
