@@ -321,14 +321,15 @@ def _best(total: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray
         least = np.partition(groups, -count, axis=1)[:, -count]
     else:
         least = np.full(rows, -np.inf)
-    row, index = np.divmod(np.flatnonzero(flat >= least[:, None]), flat.shape[1])
-    order = np.lexsort((index, -flat[row, index], row))  # of equal extensions, the first is first
-    first = np.searchsorted(row, np.arange(rows))
-    best = index[order][first[:, None] + np.arange(count)]
-    chosen = np.take_along_axis(best, np.minimum(wanted, count - 1), axis=1)
-    scores = np.where(wanted < count, np.take_along_axis(flat, chosen, axis=1), IMPOSSIBLE)
-    scores = np.maximum(scores, IMPOSSIBLE)
-    return scores, np.where(scores <= IMPOSSIBLE / 2, PAD_ID, chosen % size), chosen // size
+    values = flat.ravel()
+    candidates = np.flatnonzero(flat >= least[:, None])
+    row = candidates // flat.shape[1]
+    order = np.lexsort((-values[candidates], row))  # of equal extensions, the first is first
+    first = np.searchsorted(row, np.arange(rows))[:, None]
+    chosen = candidates[order[first + np.minimum(wanted, count - 1)]]
+    scores = np.where(wanted < count, np.maximum(values[chosen], IMPOSSIBLE), IMPOSSIBLE)
+    parents, ids = np.divmod(chosen % flat.shape[1], size)
+    return scores, np.where(scores <= IMPOSSIBLE / 2, PAD_ID, ids), parents
 
 
 def _forbid_repetition(masked: np.ndarray, fed: np.ndarray, size: int) -> None:
