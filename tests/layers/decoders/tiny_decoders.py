@@ -21,6 +21,7 @@ def recurrent(cell, readout=None):
         cell,
         readout or layers.MaxoutReadout(5),
         layers.VocabularyProjection(V),
+        dropout=0.5,  # in training only
     )
 
 
