@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import keras
 
@@ -14,7 +15,7 @@ from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.serving.runtimes.onnx.export import export_onnx
 from kerasnmt.serving.runtimes.plain_files import MODEL, TOKENIZERS, write_json
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
-from kerasnmt.viz.page_files import site_page
+from kerasnmt.viz.page_files import page_file
 
 _JAVASCRIPT = Path(__file__).with_name("javascript")
 _PREFIX = "export default "
@@ -70,8 +71,7 @@ def export_web(
     refuse_existing(directory)
     with atomic_folder(directory) as folder:
         runtime = write_scripts(folder, ort)
-        for path, text in site_page(runtime["address"]).items():
-            (folder / path).write_text(text, encoding="utf-8")
+        _write_page(folder, runtime["address"])
         about = {"name": directory.name, "description": "", "examples": [], **(about or {})}
         write_json(folder / "page/model.json", about)
         export_onnx(model, folder / MODEL, weights=weights, **options)
@@ -122,10 +122,32 @@ def _check_tokenizers(model: Path) -> None:
             )
 
 
-def _addresses(folder: Path, runtime: dict[str, Any]) -> list[str]:
-    """Return the addresses of the files of a site, and of what it takes from another server.
+def _write_page(folder: Path, address: str) -> None:
+    """Write the files that the page shares with that of `kerasnmt serve`.
 
-    They are without the READMEs, which some servers do not serve as they are.
+    Args:
+        folder: Folder of the site, with `page/backend.js`, which answers questions.
+        address: Address of the files of onnxruntime-web, absolute or relative to the site.
+    """
+    server = urlsplit(address)
+    sources = f"'self' {server.scheme}://{server.netloc}" if server.netloc else "'self'"
+    # The script of onnxruntime-web comes from a blob, after a check of its hash.
+    policy = (
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' blob:; style-src 'self'; "
+        f"connect-src {sources}; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    charset = '<meta charset="utf-8">'
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    html = page_file("page.html").replace(charset, f"{charset}\n{meta}")
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    for name in ("page.css", "drawing.js", "live.js"):
+        (folder / "page" / name).write_text(page_file(name), encoding="utf-8")
+
+
+def _addresses(folder: Path, runtime: dict[str, Any]) -> list[str]:
+    """Return the addresses of the files that the page keeps, also of those on another server.
+
+    READMEs are not among them, because some servers do not serve them as they are.
     """
     files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
     paths = [path.relative_to(folder) for path in files]
