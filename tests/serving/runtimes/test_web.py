@@ -164,6 +164,11 @@ def test_other_files_of_onnx_runtime_are_refused(make_pointer_model, tmp_path):
         assert not (tmp_path / "site").exists()
 
 
+def test_other_facts_about_the_model_are_refused(make_pointer_model, tmp_path):
+    with pytest.raises(ValueError, match=r"examples in about\. Received: example$"):
+        export_web(make_pointer_model(), tmp_path / "site", about={"example": ["dog"]})
+
+
 @pytest.mark.thorough("converts another model")
 def test_other_tokenizers_are_refused(tmp_path):
     model = encoder_decoder_gru(PlainWordTokenizer(["a", "b"]), num_layers=1, **SIZES)

@@ -62,18 +62,22 @@ def export_web(
         Path of the folder.
 
     Raises:
-        ValueError: If `ort` has no such files, or has those of another version, or a tokenizer is
-            not one of `kerasnmt.text`; and see `export_onnx`.
+        ValueError: If `ort` has no such files, or has those of another version, a tokenizer is not
+            one of `kerasnmt.text`, or `about` has other keys; and see `export_onnx`.
         ModuleNotFoundError: If the extra `onnx-export` is not installed.
         OSError: If the folder cannot be written.
     """
     directory = Path(directory)
     refuse_existing(directory)
+    says = {"name": directory.name, "description": "", "examples": []}
+    if unknown := {*(about or {})} - {*says}:
+        raise ValueError(
+            f"Expected {', '.join(says)} in about. Received: {', '.join(sorted(unknown))}"
+        )
     with atomic_folder(directory) as folder:
         runtime = write_scripts(folder, ort)
         _write_page(folder, runtime["address"])
-        about = {"name": directory.name, "description": "", "examples": [], **(about or {})}
-        write_json(folder / "page/model.json", about)
+        write_json(folder / "page/model.json", {**says, **(about or {})})
         export_onnx(model, folder / MODEL, weights=weights, **options)
         _check_tokenizers(folder / MODEL)
         write_json(folder / "files.json", _addresses(folder, runtime))
