@@ -7,6 +7,8 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dis
 # These presets run in the browser, on a page of `make site`.
 LIVE = tatoeba_en_fr_gru tatoeba_fr_en_gru demo_en_de dates_iso numbers_to_words words_to_numbers \
 	sorting_pointer $(notdir $(wildcard kerasnmt/presets/g2p_*))
+# The folders of their JavaScript and their page, in `kerasnmt/`.
+PAGE = serving/runtimes/web/javascript serving/runtimes/web/javascript/page viz/page
 STUB = kerasnmt/zoo/__init__.pyi
 # These rooms are tested without a TensorFlow graph, but for the tests marked `graph`.
 FAST = tests/speed tests/layers tests/decoding tests/text tests/training/recipe
@@ -67,7 +69,8 @@ docs: $(VENV)/.installed-docs $(STUB)
 site: $(LIVE:%=build/live/%)
 	$(MAKE) docs
 
-build/live/%: | $(VENV)/.installed
+build/live/%: $(wildcard $(addprefix kerasnmt/, $(addsuffix /*, $(PAGE)))) | $(VENV)/.installed
+	rm -rf $@
 	$(VENV)/bin/kerasnmt export $* $@ --runtime web
 
 # Each takes minutes: it runs only when its script is newer.

@@ -34,7 +34,7 @@ def export(
             "--weights",
             metavar="float32|float16|int8",
             help="Data type of the stored weights. Fewer bits make a smaller export. The default "
-            "is float32, but int8 for web.",
+            "is int8 for web, and float32 for the other runtimes.",
         ),
     ] = None,
     runtime: Annotated[

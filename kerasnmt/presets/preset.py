@@ -11,9 +11,9 @@ from typing import Any
 import keras
 
 from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.config_parts import parts_of_config
 from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
-from kerasnmt.config_parts import parts_of_config
 from kerasnmt.models.in_float32 import in_float32
 from kerasnmt.presets.card import preset_card
 from kerasnmt.presets.weights import FORMATS, read_weights, write_weights

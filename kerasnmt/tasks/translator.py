@@ -493,7 +493,7 @@ def like_lengths(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]
 
 def _in_threads(threads: int, function: Callable, values: Sequence) -> Iterator:
     """Yield the results of a function, in order. After an error, no further call begins."""
-    if min(threads, len(values)) == 1:
+    if min(threads, len(values)) <= 1:
         yield from map(function, values)
         return
     pool = ThreadPoolExecutor(threads)

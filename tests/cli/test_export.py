@@ -48,7 +48,7 @@ def test_unknown_weights(kerasnmt, run_folder, tmp_path):
     assert not (tmp_path / "en_de").exists()
 
 
-def test_ort_is_for_sites(kerasnmt, run_folder, tmp_path):
+def test_options_of_one_runtime(kerasnmt, run_folder, tmp_path):
     done = kerasnmt("export", run_folder, tmp_path / "x", "--runtime", "onnx", "--ort", tmp_path)
     assert done == (2, "", "error: Expected --runtime web with --ort. Received: --runtime onnx.\n")
     done = kerasnmt("export", run_folder, tmp_path / "x", "--runtime", "web", "--whole")

@@ -42,6 +42,19 @@ def onnxruntime_web():
 
 
 @pytest.fixture(scope="session")
+def site(make_pointer_model, onnxruntime_web, tmp_path_factory):
+    """A site with a model that copies, beside the npm package onnxruntime-web."""
+    from kerasnmt.serving import export_web
+    from tests.serving.runtimes.onnx_models import OPTIONS
+
+    folder = tmp_path_factory.mktemp("web") / "site"
+    model, dist = make_pointer_model(seed=56), onnxruntime_web / "onnxruntime-web/dist"
+    assert export_web(model, folder, ort=dist, **OPTIONS) == str(folder)
+    (folder.parent / "node_modules").symlink_to(onnxruntime_web)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def in_node():
     """A function that runs JavaScript in Node, with `data`, and returns its `answer`."""
     if shutil.which("node") is None:

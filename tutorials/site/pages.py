@@ -38,7 +38,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for path in (one for one in LIVE.rglob("*") if one.is_file() and one.suffix != ".md"):
         uri = path.relative_to(LIVE.parent).as_posix()
         files.append(File.generated(config, uri, abs_src_path=str(path)))
-    if not LIVE.exists():
+    if not live_names():
         logging.getLogger("mkdocs.hooks").info(
             "The page Live is left out, because its models are not exported: run `make site`."
         )
@@ -82,13 +82,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return LINK.sub(mended, markdown)
 
 
+def live_names() -> list[str]:
+    """Return the names of the presets that have a site."""
+    return sorted(path.parts[-3] for path in LIVE.glob("*/page/model.json"))
+
+
 def live_models() -> str:
     """Return links to the sites of presets, and a frame that shows them."""
-    names = sorted(path.parts[-3] for path in LIVE.glob("*/page/model.json"))
+    names = live_names()
     links = []
     for name in names:
         about = json.loads((LIVE / name / "page/model.json").read_text(encoding="utf-8"))
         link = f"[{name}](live/{name}/index.html){{target=model}}"
         links.append(f"- {link}: {about['description']}")
-    frame = f'<iframe name="model" class="model" src="live/{names[0]}/index.html"></iframe>'
+    source = f"live/{names[0]}/index.html"
+    frame = f'<iframe name="model" title="Model" class="model" src="{source}"></iframe>'
     return "\n".join(["", *links, "", frame])

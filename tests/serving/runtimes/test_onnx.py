@@ -184,6 +184,26 @@ def graphs():
     return make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")})
 
 
+class Doubled(layers.BackwardLayer):
+    """Layer whose states are doubled."""
+
+    def call(self, *inputs, **options):
+        outputs, states = super().call(*inputs, **options)
+        return outputs, keras.tree.map_structure(lambda one: 2 * one, states)
+
+
+@keras.saving.register_keras_serializable("tests")
+class BackwardLayer(Doubled):
+    """Layer with the name of a layer of the library."""
+
+
+OTHER_LAYERS = {
+    "of another cell": (layers.BackwardLayer, layers.SimpleRNNCell),
+    "of an unknown class": (Doubled, layers.GRUCell),
+    "of a class with the same name": (BackwardLayer, layers.GRUCell),
+}
+
+
 @pytest.mark.parametrize(
     ("name", "operators"),
     [
@@ -191,13 +211,17 @@ def graphs():
         pytest.param("bahdanau_gru", {"GRU"}, marks=thorough),  # in both directions
         pytest.param("luong_dot_lstm", {"LSTM"}, marks=thorough),  # two layers forward
         pytest.param("of another cell", {"Loop"}, marks=thorough),
+        pytest.param("of an unknown class", {"Loop"}, marks=thorough),
+        pytest.param("of a class with the same name", {"Loop"}, marks=thorough),
     ],
 )
 def test_recurrent_layers_are_operators(name, operators, tmp_path):
-    if name == "of another cell":
+    if name in OTHER_LAYERS:
         other = zoo.encoder_decoder_gru(WordTokenizer(WORDS), num_layers=1, **SIZES)
-        layer = layers.BackwardLayer(layers.SimpleRNNCell(6))
-        encoder = layers.RecurrentEncoder(keras.layers.Embedding(len(WORDS) + 4, 6), [layer])
+        layer, cell = OTHER_LAYERS[name]
+        encoder = layers.RecurrentEncoder(
+            keras.layers.Embedding(len(WORDS) + 4, 6), [layer(cell(6))]
+        )
         model = Seq2Seq(encoder, other.bridge, other.decoder)
     else:
         model = zoo.get_model(name)(WordTokenizer(WORDS), **SIZES)

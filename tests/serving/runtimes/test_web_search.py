@@ -41,9 +41,10 @@ ANSWER = """
 import { load } from "./kerasnmt.js";
 import { Explorer } from "./explorer.js";
 const lists = (_, value) => (ArrayBuffer.isView(value) ? [...value] : value);
+const models = {};
 const ask = async ({ folder, options, question, values }) => {
   try {
-    const model = await load(folder, options);
+    const model = await (models[JSON.stringify([folder, options])] ??= load(folder, options));
     if (question === "describe") return new Explorer(model).describe();
     if (question === "page") return await new Explorer(model).ask(...values);
     return await model[question](...values);

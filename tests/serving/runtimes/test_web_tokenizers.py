@@ -24,52 +24,9 @@ from kerasnmt.text.without_tensorflow import plain_tokenizer
 PRESETS = Path(kerasnmt.__file__).parent / "presets"
 SPACES = "\t\n\v\f\r▁"
 OWN = ["<x>", "dog", "①", "ab", "the d", "▁a", "é"]
-ODD = [
-    *SPACES,
-    "",
-    " ",
-    "  ",
-    "\x85",
-    "\u2028",
-    "\x1c",
-    "\0",
-    "\ufeff",
-    "\u200b",
-    "\u00a0",
-    "\u3000",
-]
-ODD += [
-    "\u200d",
-    "👩‍👩‍👧",
-    "🏽",
-    "👍🏽",
-    "\u0301",
-    "e\u0301",
-    "\u1100\u1161",
-    "ﾊﾟ",
-    "ﬁ",
-    "\ufffd",
-    "é",
-]
-ODD += [
-    "￭",
-    "⁇",
-    "'s",
-    "’s",
-    "(",
-    "“",
-    " . ",
-    "<s>",
-    "</s>",
-    "<unk>",
-    "<0x41>",
-    "İ",
-    "I",
-    "ẞ",
-    "ß",
-    "Σ",
-]
-ODD += [*OWN, "the ", "0", "00"]
+ODD = ["", " ", "  ", *SPACES, *"\x85\u2028\x1c\0\ufeff\u200b\u00a0\u3000\u200d\u0301\ufffd"]
+ODD += [*"🏽ﬁé￭⁇(“İIẞßΣ", "👩‍👩‍👧", "👍🏽", "e\u0301", "\u1100\u1161", "ﾊﾟ", "'s", "’s", " . "]
+ODD += ["<s>", "</s>", "<unk>", "<0x41>", *OWN, "the ", "0", "00"]
 UNKNOWN_WORDS = ["x", "</s>", "é", " "]
 CHARACTERS = [chr(number) for number in range(0x110000) if not 0xD800 <= number < 0xE000]
 CHARACTERS = [one for one in CHARACTERS if unicodedata.category(one) != "Cn"]

@@ -11,7 +11,7 @@ from keras import ops
 
 from kerasnmt.config_parts import parts_of_config
 from kerasnmt.layers import BackwardLayer, BidirectionalLayer, ForwardLayer, GRUCell, LSTMCell
-from kerasnmt.layers.composite import layers_within
+from kerasnmt.layers.composite import comes_from_elsewhere, layers_within
 from kerasnmt.layers.encoders.recurrent_layers import RecurrentLayer
 
 # Operation of TensorFlow that stands for an operator while a graph is traced. It never runs.
@@ -67,16 +67,32 @@ class _Bidirectional(_Placeholder, BidirectionalLayer):
 
 
 def with_placeholders(model: keras.Model) -> keras.Model:
-    """Return a model with the same weights, whose recurrent layers become placeholders."""
+    """Return a model with the same weights, whose recurrent layers become placeholders.
+
+    A model that cannot be copied is returned itself, and keeps its loops: the class of a layer is
+    not registered, or a layer is part of two others.
+    """
+    inside = (layer for _, layer in layers_within(model))
+    if not all(_is_registered(layer) for layer in [model, *inside]):
+        return model
     config = copy.deepcopy(keras.saving.serialize_keras_object(model))
     for part in parts_of_config(config):
         part.pop("compile_config", None)
-        name = f"kerasnmt.onnx>{part.get('class_name')}"
+        name = str(part.get("registered_name")).replace("kerasnmt>", "kerasnmt.onnx>")
         if keras.saving.get_registered_object(name):
             part["registered_name"] = name
     copied = keras.saving.deserialize_keras_object(config)
-    copied.set_weights(model.get_weights())
+    weights = model.get_weights()
+    if len(copied.weights) != len(weights):
+        return model
+    copied.set_weights(weights)
     return copied
+
+
+def _is_registered(layer: keras.layers.Layer) -> bool:
+    kind = type(layer)
+    registered = keras.saving.get_registered_object(keras.saving.get_registered_name(kind))
+    return registered is kind or not comes_from_elsewhere(layer)
 
 
 def operator_writer(model: keras.Model) -> Callable[..., None]:

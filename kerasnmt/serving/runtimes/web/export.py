@@ -7,18 +7,21 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import keras
 
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.serving.runtimes.onnx.export import export_onnx
-from kerasnmt.serving.runtimes.plain_files import MODEL, write_json
+from kerasnmt.serving.runtimes.plain_files import MODEL, TOKENIZERS, write_json
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
-from kerasnmt.viz.page_files import site_page
+from kerasnmt.viz.page_files import page_file
 
-ORT = "ort.js"
 _JAVASCRIPT = Path(__file__).with_name("javascript")
 _PREFIX = "export default "
+_TOKENIZER_NAMES = [
+    f"kerasnmt>{kind}Tokenizer" for kind in ("Word", "Punctuation", "Character", "SentencePiece")
+]
 
 
 def export_web(
@@ -35,7 +38,8 @@ def export_web(
     Any static server can serve the folder. It contains these files:
 
     - `index.html`, with `page/`: The page of `kerasnmt serve`.
-    - `offline.js`, with `files.json`: What lets the page work without a network after a visit.
+    - `offline.js`, with `files.json`: The service worker, with which the page works
+      without a network after a visit.
     - `model/`: The model; see `export_onnx`.
     - `kerasnmt.js`, with its types in `kerasnmt.d.ts`: The function `load`, for pages and for Node.
     - `ort.js`: The version of onnxruntime-web, the address of its files, and their hashes, which
@@ -58,20 +62,24 @@ def export_web(
         Path of the folder.
 
     Raises:
-        ValueError: If `ort` has no such files, or has those of another version; and see
-            `export_onnx`.
+        ValueError: If `ort` has no such files, or has those of another version, a tokenizer is not
+            one of `kerasnmt.text`, or `about` has other keys; and see `export_onnx`.
         ModuleNotFoundError: If the extra `onnx-export` is not installed.
         OSError: If the folder cannot be written.
     """
     directory = Path(directory)
     refuse_existing(directory)
+    says = {"name": directory.name, "description": "", "examples": []}
+    if unknown := {*(about or {})} - {*says}:
+        raise ValueError(
+            f"Expected {', '.join(says)} in about. Received: {', '.join(sorted(unknown))}"
+        )
     with atomic_folder(directory) as folder:
         runtime = write_scripts(folder, ort)
-        for path, text in site_page(runtime["address"]).items():
-            (folder / path).write_text(text, encoding="utf-8")
-        says = {"name": directory.name, "description": "", "examples": [], **(about or {})}
-        write_json(folder / "page/model.json", says)
+        _write_page(folder, runtime["address"])
+        write_json(folder / "page/model.json", {**says, **(about or {})})
         export_onnx(model, folder / MODEL, weights=weights, **options)
+        _check_tokenizers(folder / MODEL)
         write_json(folder / "files.json", _addresses(folder, runtime))
         size = sum(path.stat().st_size for path in (folder / MODEL).iterdir())
         readme = _README.format(size=size / 1e6, weights=weights, **runtime)
@@ -87,7 +95,7 @@ def write_scripts(folder: Path, ort: str | Path | None = None) -> dict[str, Any]
         hashes of its `files`.
     """
     shutil.copytree(_JAVASCRIPT, folder, dirs_exist_ok=True)
-    script = (folder / ORT).read_text(encoding="utf-8")
+    script = (folder / "ort.js").read_text(encoding="utf-8")
     runtime = json.loads(script.partition(_PREFIX)[2].rstrip().removesuffix(";"))
     if ort is not None:
         runtime["address"] = "./ort/"
@@ -95,7 +103,7 @@ def write_scripts(folder: Path, ort: str | Path | None = None) -> dict[str, Any]
         for name in runtime["files"]:
             _copy_checked(Path(ort) / name, folder / "ort", runtime)
         script = f"{_PREFIX}{json.dumps(runtime, indent=2)};\n"
-        (folder / ORT).write_text(script, encoding="utf-8")
+        (folder / "ort.js").write_text(script, encoding="utf-8")
     package = {
         "name": "kerasnmt-model",
         "private": True,
@@ -107,10 +115,43 @@ def write_scripts(folder: Path, ort: str | Path | None = None) -> dict[str, Any]
     return runtime
 
 
-def _addresses(folder: Path, runtime: dict[str, Any]) -> list[str]:
-    """Return the addresses of the files of a site, and of what it takes from another server.
+def _check_tokenizers(model: Path) -> None:
+    """Check that JavaScript has the tokenizers of a model."""
+    tokenizers = json.loads((model / TOKENIZERS).read_text(encoding="utf-8"))
+    for name in (one["registered_name"] for one in tokenizers.values()):
+        if name not in _TOKENIZER_NAMES:
+            raise ValueError(
+                f"Expected the tokenizers {', '.join(_TOKENIZER_NAMES)} in a browser. "
+                f"Received: {name}. Export the model with --runtime onnx."
+            )
 
-    They are without the READMEs, which some servers do not serve as they are.
+
+def _write_page(folder: Path, address: str) -> None:
+    """Write the files that the page shares with that of `kerasnmt serve`.
+
+    Args:
+        folder: Folder of the site, with `page/backend.js`, which answers questions.
+        address: Address of the files of onnxruntime-web, absolute or relative to the site.
+    """
+    server = urlsplit(address)
+    sources = f"'self' {server.scheme}://{server.netloc}" if server.netloc else "'self'"
+    # The script of onnxruntime-web comes from a blob, after a check of its hash.
+    policy = (
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' blob:; style-src 'self'; "
+        f"connect-src {sources}; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    charset = '<meta charset="utf-8">'
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    html = page_file("page.html").replace(charset, f"{charset}\n{meta}")
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    for name in ("page.css", "drawing.js", "live.js"):
+        (folder / "page" / name).write_text(page_file(name), encoding="utf-8")
+
+
+def _addresses(folder: Path, runtime: dict[str, Any]) -> list[str]:
+    """Return the addresses of the files that the page keeps, also of those on another server.
+
+    READMEs are not among them, because some servers do not serve them as they are.
     """
     files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
     paths = [path.relative_to(folder) for path in files]

@@ -3,11 +3,11 @@
  */
 
 /**
- * Return the entry at an index that counts through the first axes together.
+ * Return an entry by an index over the first axes, as if these were one axis.
  *
  * @param {object} array Array.
- * @param {number} index The index.
- * @param {number} axes Number of these axes.
+ * @param {number} index Index.
+ * @param {number} axes Number of the first axes.
  * @returns {TypedArray} The entry, which shares its memory with the array.
  */
 export function entry(array, index, axes) {
@@ -19,7 +19,7 @@ export function entry(array, index, axes) {
  * Return an array of some of its entries.
  *
  * @param {object} array Array `[..., ...rest]`.
- * @param {number[]} indices Indices that count through the first axes together.
+ * @param {number[]} indices Indices over the first axes; see `entry`.
  * @param {number[]} dims New sizes of the first axes, as many as they were before.
  * @returns {object} Array `[...dims, ...rest]`.
  */
@@ -50,7 +50,7 @@ export function padded(rows) {
   return { type: "int32", data, dims: [rows.length, length] };
 }
 
-/** Return what a function makes of each array of an object. */
+/** Apply a function to each array of an object. */
 export function mapped(arrays, change) {
   return Object.fromEntries(Object.entries(arrays).map(([name, one]) => [name, change(one)]));
 }

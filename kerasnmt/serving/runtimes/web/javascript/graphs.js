@@ -24,9 +24,11 @@ export class Graphs {
    */
   async encode(inputs) {
     const outputs = await this.#run(this.encoder, inputs);
-    const named = (names) => Object.fromEntries(names.map((name) => [name, outputs[name]]));
-    const { states, memory } = this.names;
-    return { states: named(Object.keys(states)), memory: named(memory), mask: outputs.source_mask };
+    return {
+      states: named(outputs, Object.keys(this.names.states)),
+      memory: named(outputs, this.names.memory),
+      mask: outputs.source_mask,
+    };
   }
 
   /** Predict the next tokens; see `search`. */
@@ -36,12 +38,10 @@ export class Graphs {
     for (const [name, axis] of Object.entries(axes))
       inputs[name] = axis === null ? states[name] : extended(states[name], axis);
     const outputs = await this.#run(this.stepper, inputs);
-    const named = (names, prefix = "") =>
-      Object.fromEntries(names.map((name) => [name, outputs[prefix + name]]));
     return {
       logProbabilities: outputs.log_probabilities,
-      records: named(records),
-      states: named(Object.keys(axes), "new_"),
+      records: named(outputs, records),
+      states: named(outputs, Object.keys(axes), "new_"),
     };
   }
 
@@ -54,4 +54,9 @@ export class Graphs {
     }
     return session.run(feeds);
   }
+}
+
+/** Return some outputs by name, without the prefix of their names. */
+function named(outputs, names, prefix = "") {
+  return Object.fromEntries(names.map((name) => [name, outputs[prefix + name]]));
 }

@@ -105,7 +105,8 @@ async function fromFiles() {
 async function read(file, hash) {
   if (IN_NODE && !/^https?:/.test(file)) return readFromDisk(file, hash);
   const integrity = /^[0-9a-f]{64}$/.test(hash) ? `sha256-${base64(hash)}` : hash;
-  const response = await fetch(file, { integrity }).catch(() => {
+  // Without "no-cache", a browser may mix kept files of an old model with files of a new one.
+  const response = await fetch(file, { integrity, cache: "no-cache" }).catch(() => {
     throw new Error(`${file} cannot be fetched, or is damaged. Copy or export it again`);
   });
   if (!response.ok) throw new Error(`${file} cannot be fetched: status ${response.status}`);

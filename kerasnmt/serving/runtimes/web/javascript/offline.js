@@ -1,24 +1,26 @@
 /** Service worker of the page: it keeps the files of the site, for visits without a network. */
 
-const kept = caches.open("kerasnmt");
+const kept = () => caches.open("kerasnmt");
 
 async function keep() {
   const files = await (await fetch("files.json")).json();
-  await (await kept).addAll(files);
+  await (await kept()).addAll(files);
 }
 
-/** Ask the network first, so that a newer site replaces the files. */
+/** Ask the server whether a file has changed, so that no visitor stays with an old model. */
 async function answer(event) {
-  const cache = await kept;
   try {
-    const response = await fetch(event.request);
-    const copy = response.clone();
-    const put = () => cache.put(event.request, copy).catch(() => {}); // fails if the disk is full
-    if (response.ok) event.waitUntil(put());
+    const response = await fetch(event.request, { cache: "no-cache" });
+    if (response.ok) event.waitUntil(replace(event.request, response.clone()));
     return response;
   } catch {
-    return (await cache.match(event.request)) ?? Response.error();
+    return (await caches.match(event.request)) ?? Response.error();
   }
+}
+
+async function replace(request, response) {
+  const cache = await kept();
+  await cache.put(request, response).catch(() => {}); // fails if the disk is full
 }
 
 self.addEventListener("install", (event) => event.waitUntil(keep()));

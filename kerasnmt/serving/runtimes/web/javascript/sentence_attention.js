@@ -10,6 +10,8 @@ import { mergedIndices, wordAlignment, wordIndices } from "./words.js";
  * and `contextWeights`, are there if the model has them. `contextTokens` are those of the context.
  */
 export class SentenceAttention {
+  #kinds;
+
   /**
    * @param {object} tokens `sourceTokens`, `targetTokens` and, with a context, `contextTokens`.
    * @param {object[]} records Records of each target token, by name.
@@ -22,12 +24,12 @@ export class SentenceAttention {
       const of = (record) => (name.endsWith("weights") ? record.slice(0, length) : record[0]);
       this[camelCase(name)] = records.map((one) => of(one[name]));
     }
-    Object.defineProperty(this, "kinds", { value: [sourceKind, targetKind] });
+    this.#kinds = [sourceKind, targetKind];
   }
 
   /** Return the links between words, as pairs of a source word and a target word, from 0. */
   alignment() {
-    const [source, target] = this.kinds;
+    const [source, target] = this.#kinds;
     return wordAlignment(
       this.weights,
       wordIndices(this.sourceTokens, source),
@@ -37,7 +39,7 @@ export class SentenceAttention {
 
   /** Return what the page draws; see `document` of the class in Python. */
   document() {
-    const [sourceKind, targetKind] = this.kinds;
+    const [sourceKind, targetKind] = this.#kinds;
     const sources = [side("source", this.sourceTokens, sourceKind, this.weights)];
     if (this.contextTokens)
       sources.push(side("context", this.contextTokens, sourceKind, this.contextWeights));

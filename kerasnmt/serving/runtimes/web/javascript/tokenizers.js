@@ -1,13 +1,14 @@
 /** Tokenizers of `kerasnmt.text`: they give the same ids and texts as the library in Python. */
 
 import { readModel, SentencePiece } from "./sentencepiece.js";
+import { JOINER } from "./words.js";
 
 export const [PAD_ID, UNKNOWN_ID, START_ID, END_ID] = [0, 1, 2, 3];
-const JOINER = "￭";
 // A punctuation mark or symbol, with its combining marks and skin tones. Symbols that are joined by
 // a zero-width joiner are one.
 const MARK = "[\\p{P}\\p{S}][\\p{M}\u{1f3fb}-\u{1f3ff}]*";
 const SIGN = `${MARK}(?:\u200d${MARK})*`;
+const SIGNS = new RegExp(SIGN, "gu");
 const PARTS = new RegExp(`^((?:${SIGN})*)(.*?)((?:${SIGN})*)$`, "su");
 // What SentencePiece's rule "nmt_nfkc" adds to NFKC for a single character: some controls
 // disappear, and others are spaces.
@@ -113,7 +114,7 @@ class WordsAndPunctuation extends Words {
     return super._words(text.replaceAll(JOINER, "■")).flatMap((word) => {
       const [, before, inside, after] = PARTS.exec(word);
       if (!inside) return [word];
-      const signs = (part) => part.match(new RegExp(SIGN, "gu")) ?? [];
+      const signs = (part) => part.match(SIGNS) ?? [];
       return [
         ...signs(before).map((sign) => sign + JOINER),
         ...inside.replace(/(.)(['’]s)$/su, `$1 ${JOINER}$2`).split(" "),
