@@ -197,10 +197,22 @@ class BackwardLayer(Doubled):
     """Layer with the name of a layer of the library."""
 
 
+@keras.saving.register_keras_serializable("tests")
+class SkippingEncoder(layers.RecurrentEncoder):
+    """Encoder that skips the words with the id 8."""
+
+    def call(self, source_ids, embedded=None, training=False):
+        mask = keras.ops.logical_and(source_ids != 0, source_ids != 8)
+        annotations, states = self.layers[0](self.embedding(source_ids), mask)
+        return annotations, mask, [states]
+
+
+ORDINARY = layers.RecurrentEncoder
 OTHER_LAYERS = {
-    "of another cell": (layers.BackwardLayer, layers.SimpleRNNCell),
-    "of an unknown class": (Doubled, layers.GRUCell),
-    "of a class with the same name": (BackwardLayer, layers.GRUCell),
+    "of another cell": (ORDINARY, layers.BackwardLayer, layers.SimpleRNNCell),
+    "of an unknown class": (ORDINARY, Doubled, layers.GRUCell),
+    "of a class with the same name": (ORDINARY, BackwardLayer, layers.GRUCell),
+    "of another encoder": (SkippingEncoder, layers.BackwardLayer, layers.GRUCell),
 }
 
 
@@ -213,15 +225,14 @@ OTHER_LAYERS = {
         pytest.param("of another cell", {"Loop"}, marks=thorough),
         pytest.param("of an unknown class", {"Loop"}, marks=thorough),
         pytest.param("of a class with the same name", {"Loop"}, marks=thorough),
+        pytest.param("of another encoder", {"Loop"}, marks=thorough),
     ],
 )
 def test_recurrent_layers_are_operators(name, operators, tmp_path):
     if name in OTHER_LAYERS:
         other = zoo.encoder_decoder_gru(WordTokenizer(WORDS), num_layers=1, **SIZES)
-        layer, cell = OTHER_LAYERS[name]
-        encoder = layers.RecurrentEncoder(
-            keras.layers.Embedding(len(WORDS) + 4, 6), [layer(cell(6))]
-        )
+        encoder, layer, cell = OTHER_LAYERS[name]
+        encoder = encoder(keras.layers.Embedding(len(WORDS) + 4, 6), [layer(cell(6))])
         model = Seq2Seq(encoder, other.bridge, other.decoder)
     else:
         model = zoo.get_model(name)(WordTokenizer(WORDS), **SIZES)
@@ -233,8 +244,8 @@ def test_recurrent_layers_are_operators(name, operators, tmp_path):
     (tmp_path / "step.onnx").write_bytes(graphs.step)
     ids = np.array([[4, 8, 5, 3], [7, 3, 0, 0], [0, 0, 0, 0]], "int32")
     states, memory, mask = OnnxGraphs(tmp_path, graphs._asdict()).encode({"source_ids": ids})
-    np.testing.assert_array_equal(mask, ids != 0)
     expected, expected_memory = model.encode({"source_ids": ids}, steps=1)
+    np.testing.assert_array_equal(mask, model.memory_mask(expected_memory))
     for one, other in zip(states.values(), keras.tree.flatten(expected), strict=True):
         np.testing.assert_allclose(one[:, 0], other, rtol=1e-5, atol=1e-5)
     for one, other in zip(memory.values(), keras.tree.flatten(expected_memory), strict=True):
@@ -331,6 +342,9 @@ def test_damaged_and_newer_folders(exported, tmp_path):
     document = json.loads(description.read_text(encoding="utf-8"))
     description.write_text(json.dumps({**document, "format": 9}), encoding="utf-8")
     with pytest.raises(ValueError, match=r"its format 9 is newer than 1\. Update kerasnmt"):
+        load(folder)
+    description.write_text(json.dumps({**document, "files": {}}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"copy: the model cannot be loaded: 'encoder\.onnx'"):
         load(folder)
     description.write_text(json.dumps(document), encoding="utf-8")
     with (folder / "step.onnx").open("ab") as file:

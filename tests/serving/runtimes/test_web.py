@@ -95,11 +95,18 @@ def test_damaged_files_are_refused(name, copied, in_node):
     assert in_node(copied, program) == f"{expected}Copy or export it again"
 
 
-def test_newer_formats_are_refused(copied, in_node):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 9}, "its format 9 is newer than 1. Update kerasnmt.js"),
+        ({"files": {}}, "kerasnmt.json has no checksums. Copy or export it again"),
+    ],
+)
+def test_other_descriptions_are_refused(copied, in_node, change, message):
     path = copied / "model/kerasnmt.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 9}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     program = f'{LOAD} answer = await load("./model").catch((error) => error.message)'
-    assert in_node(copied, program).endswith("its format 9 is newer than 1. Update kerasnmt.js")
+    assert in_node(copied, program).endswith(message)
 
 
 def test_the_options_are_those_of_python(in_node, tmp_path):

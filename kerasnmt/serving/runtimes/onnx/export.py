@@ -146,6 +146,7 @@ names and the options.
    until it is 3. An id of size or more is the word with this extended id.
 
 `search.onnx`, if it is there, does steps 2 to 4 with beam search: from the inputs of `encoder.onnx`
-to `ids`, `[batch, beam_size, length]`, `scores`, best first, and attention weights.
+to `ids`, `[batch, beam_size, length]`, `scores`, best first, and attention weights. The translation
+of an empty text is empty; the graphs may say something else.
 In Python, `kerasnmt.runtime.load(folder).translate(texts)` does all of it, with beam search.
 """

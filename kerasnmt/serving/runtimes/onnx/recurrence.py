@@ -16,6 +16,7 @@ from kerasnmt.layers.encoders.recurrent_layers import RecurrentLayer
 
 # Operation of TensorFlow that stands for an operator while a graph is traced. It never runs.
 PLACEHOLDER = "CudnnRNNV3"
+_ENCODERS = ("kerasnmt>RecurrentEncoder", "kerasnmt>ContextEncoder")
 _OPERATORS = {GRUCell: "GRU", LSTMCell: "LSTM"}
 _DIRECTIONS = {
     ("forward",): "forward",
@@ -69,18 +70,21 @@ class _Bidirectional(_Placeholder, BidirectionalLayer):
 def with_placeholders(model: keras.Model) -> keras.Model:
     """Return a model with the same weights, whose recurrent layers become placeholders.
 
-    A model that cannot be copied is returned itself, and keeps its loops: the class of a layer is
-    not registered, or a layer is part of two others.
+    An operator needs sequences that are padded on the right, so only layers of the encoders that
+    read such sequences become placeholders. A model that cannot be copied is returned itself, and
+    keeps its loops: the class of a layer is not registered, or a layer is part of two others.
     """
     inside = (layer for _, layer in layers_within(model))
     if not all(_is_registered(layer) for layer in [model, *inside]):
         return model
     config = copy.deepcopy(keras.saving.serialize_keras_object(model))
-    for part in parts_of_config(config):
-        part.pop("compile_config", None)
-        name = str(part.get("registered_name")).replace("kerasnmt>", "kerasnmt.onnx>")
-        if keras.saving.get_registered_object(name):
-            part["registered_name"] = name
+    config.pop("compile_config", None)
+    for encoder in parts_of_config(config):
+        padded_right = encoder.get("registered_name") in _ENCODERS
+        for part in parts_of_config(encoder) if padded_right else ():
+            name = str(part.get("registered_name")).replace("kerasnmt>", "kerasnmt.onnx>")
+            if keras.saving.get_registered_object(name):
+                part["registered_name"] = name
     copied = keras.saving.deserialize_keras_object(config)
     weights = model.get_weights()
     if len(copied.weights) != len(weights):
