@@ -58,6 +58,29 @@ def test_node_answers_as_python(site, in_node):
     np.testing.assert_allclose(scores, python.score(TEXTS, TEXTS), rtol=1e-4)
 
 
+def test_calls_at_the_same_time(site, in_node):
+    program = f"""{LOAD}
+    const models = await Promise.all([load("./model"), load("./model", {{ beam_size: 1 }})]);
+    let [now, most] = [0, 0];
+    for (const {{ encoder, stepper }} of models.map(({{ graphs }}) => graphs))
+      for (const session of [encoder, stepper]) {{
+        const run = session.run.bind(session);
+        session.run = async (feeds) => {{
+          most = Math.max(most, ++now);
+          return run(feeds).finally(() => now--);
+        }};
+      }}
+    const calls = models.flatMap((model) => [
+      () => model.translate(data), () => model.nBest(data[0]), () => model.score(data, data),
+    ]);
+    const alone = [];
+    for (const call of calls) alone.push(await call());
+    answer = [most, alone, await Promise.all(calls.map((call) => call())), most];"""
+    before, alone, together, most = in_node(site, program, TEXTS)
+    assert (before, most) == (1, 1)  # runs that overlap share a stack
+    assert together == alone
+
+
 def test_the_module_of_onnx_runtime_can_be_given(site, in_node, tmp_path):
     folder = shutil.copytree(site, tmp_path / "site")  # with no package beside it
     package = site.parent / "node_modules/onnxruntime-web/dist/ort.node.min.mjs"
