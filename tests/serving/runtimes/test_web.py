@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import fields
 
+import keras
 import numpy as np
 import pytest
 
@@ -15,6 +16,8 @@ from kerasnmt.runtime import load
 from kerasnmt.serving import check_export, export_web
 from kerasnmt.serving.runtimes.registry import find_runtime
 from kerasnmt.serving.runtimes.web.export import write_scripts
+from kerasnmt.text import WordTokenizer
+from kerasnmt.zoo import bahdanau_gru
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -56,6 +59,22 @@ def test_node_answers_as_python(site, in_node):
         np.testing.assert_allclose(numbers, [score for _, score in expected], atol=1e-4)
     assert any("zeb" in one["text"] for one in best)
     np.testing.assert_allclose(scores, python.score(TEXTS, TEXTS), rtol=1e-4)
+
+
+def test_wrong_lists_and_modules(site, in_node):
+    program = f"""{LOAD}
+    const model = await load("./model");
+    const message = (error) => error.message;
+    answer = [
+      await model.translate([, "a"]).catch(message),
+      await load("./model", {{ ort: null }}).catch(message),
+      await load("./model", {{ allow_unknown: 1 }}).catch(message),
+    ]"""
+    assert in_node(site, program) == [
+        'Expected a list of strings as texts. Received: [null,"a"].',
+        "Expected the module onnxruntime-web or -node as ort. Received: null",
+        "Expected one of true, false, null as allow_unknown. Received: allow_unknown=1",
+    ]
 
 
 def test_calls_at_the_same_time(site, in_node):
@@ -200,6 +219,18 @@ def test_other_files_of_onnx_runtime_are_refused(make_pointer_model, tmp_path):
         with pytest.raises(ValueError, match=rf"{received} ort\.wasm\.bundle\.min\.mjs\. Install"):
             export_web(make_pointer_model(), tmp_path / "site", ort=tmp_path)
         assert not (tmp_path / "site").exists()
+
+
+@keras.saving.register_keras_serializable("test_web")
+class OwnTokenizer(WordTokenizer):
+    """A tokenizer from outside the library."""
+
+
+def test_tokenizers_from_outside_are_refused(tmp_path):
+    model = bahdanau_gru(OwnTokenizer(["dog"]), embedding_dim=2, units=2)
+    with pytest.raises(ValueError, match=r"Received: OwnTokenizer\. Export"):
+        export_web(model, tmp_path / "site")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_python_takes_a_site(site):

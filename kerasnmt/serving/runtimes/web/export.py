@@ -12,7 +12,7 @@ import keras
 
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.serving.runtimes.onnx.export import export_onnx
-from kerasnmt.serving.runtimes.plain_files import MODEL, write_json
+from kerasnmt.serving.runtimes.plain_files import MODEL, TOKENIZERS, write_json
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
 from kerasnmt.viz.page_files import site_page
 
@@ -58,8 +58,8 @@ def export_web(
         Path of the folder.
 
     Raises:
-        ValueError: If `ort` has no such files, or has those of another version; and see
-            `export_onnx`.
+        ValueError: If `ort` has no such files, or has those of another version; if a tokenizer is
+            not of `kerasnmt.text`; and see `export_onnx`.
         ModuleNotFoundError: If the extra `onnx-export` is not installed.
         OSError: If the folder cannot be written.
     """
@@ -72,6 +72,7 @@ def export_web(
         says = {"name": directory.name, "description": "", "examples": [], **(about or {})}
         write_json(folder / "page/model.json", says)
         export_onnx(model, folder / MODEL, weights=weights, **options)
+        _check_tokenizers(folder / MODEL)
         write_json(folder / "files.json", _addresses(folder, runtime))
         size = sum(path.stat().st_size for path in (folder / MODEL).iterdir())
         readme = _README.format(size=size / 1e6, weights=weights, **runtime)
@@ -105,6 +106,17 @@ def write_scripts(folder: Path, ort: str | Path | None = None) -> dict[str, Any]
     }
     write_json(folder / "package.json", package)
     return runtime
+
+
+def _check_tokenizers(model: Path) -> None:
+    """Refuse a model whose tokenizers are not written in JavaScript."""
+    for tokenizer in json.loads((model / TOKENIZERS).read_bytes()).values():
+        if not tokenizer["registered_name"].startswith("kerasnmt>"):
+            raise ValueError(
+                "Expected tokenizers of kerasnmt.text for browsers. Received: "
+                f"{tokenizer['class_name']}. Export the model for ONNX Runtime in Python instead, "
+                "with export_onnx."
+            )
 
 
 def _addresses(folder: Path, runtime: dict[str, Any]) -> list[str]:
