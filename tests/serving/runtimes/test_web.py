@@ -17,6 +17,7 @@ from kerasnmt.serving import check_export, export_web
 from kerasnmt.serving.runtimes.registry import find_runtime
 from kerasnmt.serving.runtimes.web.export import write_scripts
 from kerasnmt.text import WordTokenizer
+from kerasnmt.text.word_indices import word_indices
 from kerasnmt.zoo import bahdanau_gru
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -75,6 +76,13 @@ def test_wrong_lists_and_modules(site, in_node):
         "Expected the module onnxruntime-web or -node as ort. Received: null",
         "Expected one of true, false, null as allow_unknown. Received: allow_unknown=1",
     ]
+
+
+def test_spaces_are_those_of_python(site, in_node):
+    tokens = ["\x1c\x1f", "a\x1db", "c\ufeffd", "\x85", "\ufeff", "e\u3000f", "\u200b", "g"]
+    program = """import { wordIndices } from "./words.js";
+    answer = wordIndices(data, "words");"""
+    assert in_node(site, program, tokens) == word_indices(tokens, "words")
 
 
 def test_calls_at_the_same_time(site, in_node):
