@@ -292,7 +292,8 @@ class _Loop:
         """
         reachable = np.where(now.ended, IMPOSSIBLE, now.scores / self._divisor(now.max_lengths))
         certain = self.ranks(now, source_mask) >= reachable.max(axis=1, keepdims=True)
-        return (now.ended & certain).sum(axis=1) < self.wanted
+        wanting = (now.ended & certain).sum(axis=1) < self.wanted
+        return wanting & ~now.ended.all(axis=1)
 
     def _divisor(self, lengths: np.ndarray) -> np.ndarray:
         bases = lengths.astype("float32")

@@ -95,6 +95,20 @@ def test_the_same_hypotheses(model, options, prefix_ids):
     np.testing.assert_allclose(found.records["weights"], weights[:, :, :length], atol=1e-6)
 
 
+def test_a_search_ends_whatever_the_penalty(model):
+    """The ranks are below those of impossible sequences."""
+    step, states, memory = model
+    options = SearchOptions(beam_size=2, coverage_penalty=1e30, max_length=4)
+    start, mask = ops.full((4,), 2, dtype="int32"), memory["mask"]
+    expected = decoding.search(
+        step, states, memory, start, mask, options, end_id=3, never_ids=(0, 2)
+    )
+    states = {name: state[:, None] for name, state in states.items()}
+    found = runtime.search(on_arrays(step), states, memory, mask, options, never_ids=(0, 2))
+    assert found.scores.min() < -1e9
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-5)
+
+
 def test_no_rows(model):
     step, states, memory = model
     none = {name: value[:0] for name, value in memory.items()}

@@ -17,6 +17,7 @@ from kerasnmt.serving import check_export, export_web
 from kerasnmt.serving.runtimes.registry import find_runtime
 from kerasnmt.serving.runtimes.web.export import write_scripts
 from kerasnmt.text import PlainWordTokenizer
+from kerasnmt.text.word_indices import word_indices
 from kerasnmt.zoo import encoder_decoder_gru
 from tests.serving.runtimes.onnx_models import SIZES, TEXTS
 
@@ -46,6 +47,52 @@ def test_node_answers_as_python(site, in_node):
         np.testing.assert_allclose(numbers, [score for _, score in expected], atol=1e-4)
     assert any("zeb" in one["text"] for one in best)
     np.testing.assert_allclose(scores, python.score(TEXTS, TEXTS), rtol=1e-4)
+
+
+def test_wrong_lists_and_modules(site, in_node):
+    program = f"""{LOAD}
+    const model = await load("./model");
+    const message = (error) => error.message;
+    answer = [
+      await model.translate([, "a"]).catch(message),
+      await load("./model", {{ ort: null }}).catch(message),
+      await load("./model", {{ allow_unknown: 1 }}).catch(message),
+    ]"""
+    assert in_node(site, program) == [
+        'Expected a list of strings as texts. Received: [null,"a"].',
+        "Expected the module onnxruntime-web or -node as ort. Received: null",
+        "Expected one of true, false, null as allow_unknown. Received: allow_unknown=1",
+    ]
+
+
+def test_spaces_are_those_of_python(site, in_node):
+    tokens = ["\x1c\x1f", "a\x1db", "c\ufeffd", "\x85", "\ufeff", "e\u3000f", "\u200b", "g"]
+    program = """import { wordIndices } from "./words.js";
+    answer = wordIndices(data, "words");"""
+    assert in_node(site, program, tokens) == word_indices(tokens, "words")
+
+
+def test_calls_at_the_same_time(site, in_node):
+    program = f"""{LOAD}
+    const models = await Promise.all([load("./model"), load("./model", {{ beam_size: 1 }})]);
+    let [now, most] = [0, 0];
+    for (const {{ encoder, stepper }} of models.map(({{ graphs }}) => graphs))
+      for (const session of [encoder, stepper]) {{
+        const run = session.run.bind(session);
+        session.run = async (feeds) => {{
+          most = Math.max(most, ++now);
+          return run(feeds).finally(() => now--);
+        }};
+      }}
+    const calls = models.flatMap((model) => [
+      () => model.translate(data), () => model.nBest(data[0]), () => model.score(data, data),
+    ]);
+    const alone = [];
+    for (const call of calls) alone.push(await call());
+    answer = [most, alone, await Promise.all(calls.map((call) => call())), most];"""
+    before, alone, together, most = in_node(site, program, TEXTS)
+    assert (before, most) == (1, 1)  # runs that overlap share a stack
+    assert together == alone
 
 
 def test_the_module_of_onnx_runtime_can_be_given(site, in_node, tmp_path):

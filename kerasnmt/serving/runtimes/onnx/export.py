@@ -133,11 +133,13 @@ _README = """# A model for ONNX Runtime
 with ONNX Runtime can run them: in Python, C#, Java, C++ or JavaScript. `kerasnmt.json` has the
 names and the options.
 
-1. Turn the text into ids with `tokenizers.json`, append 3, the end token, and run `encoder.onnx`
-   with `source_ids`, int32 `[batch, length]`, padded with 0. It returns the states `state_0`, …,
-   the memory `memory_0`, …, and `source_mask`. `graphs.inputs` lists all inputs. `context_ids` is
-   the context. In `extended_source_ids`, the n-th different word outside the vocabulary, from 0,
-   has the id size + n, where size is the number of entries of the vocabulary with the special ids.
+1. Turn the text into ids with `tokenizers.json`: the n-th word or character, from 0, has the id
+   n + 4, and `model` is a SentencePiece model in base64. Append 3, the end token, and run
+   `encoder.onnx` with `source_ids`, int32 `[batch, length]`, padded with 0. It returns the states
+   `state_0`, …, the memory `memory_0`, …, and `source_mask`. `graphs.inputs` lists all inputs.
+   `context_ids` is the context. In `extended_source_ids`, the n-th different word outside the
+   vocabulary, from 0, has the id size + n, where size is the number of entries of the vocabulary
+   with the special ids.
 2. Begin with `ids` = 2, the start token, int32 `[batch, 1]`.
 3. Run `step.onnx` with `ids`, the states and the memory. It returns `log_probabilities`,
    `[batch, hypotheses, vocabulary]`, attention weights, and `new_state_0`, …, the states of the
@@ -146,7 +148,7 @@ names and the options.
    until it is 3. An id of size or more is the word with this extended id.
 
 `search.onnx`, if it is there, does steps 2 to 4 with beam search: from the inputs of `encoder.onnx`
-to `ids`, `[batch, beam_size, length]`, `scores`, best first, and attention weights. The translation
-of an empty text is empty; the graphs may say something else.
+to `ids`, `[batch, beam_size, length]`, with the end token and padded with 0, `scores`, best first,
+and attention weights. The translation of an empty text is empty; the graphs may say something else.
 In Python, `kerasnmt.runtime.load(folder).translate(texts)` does all of it, with beam search.
 """

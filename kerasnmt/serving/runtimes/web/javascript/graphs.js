@@ -4,6 +4,8 @@
 
 import { extended } from "./arrays.js";
 
+let last = Promise.resolve(); // the run that begins last
+
 export class Graphs {
   /**
    * @param {object} sessions `encoder` and `step`, each an `InferenceSession` of ONNX Runtime, and
@@ -45,14 +47,21 @@ export class Graphs {
     };
   }
 
-  /** Run a graph, which may not read all of the inputs. */
+  /**
+   * Run a graph, which may not read all of the inputs.
+   *
+   * The runs of all models wait for each other: in onnxruntime-web they share a stack, and would
+   * read each other's outputs.
+   */
   #run(session, inputs) {
     const feeds = {};
     for (const name of session.inputNames) {
       const { type, data, dims } = inputs[name];
       feeds[name] = new this.Tensor(type, data, dims);
     }
-    return session.run(feeds);
+    const run = last.then(() => session.run(feeds));
+    last = run.catch(() => {});
+    return run;
   }
 }
 

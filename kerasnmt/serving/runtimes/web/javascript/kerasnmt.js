@@ -27,7 +27,7 @@ const IN_NODE = Boolean(globalThis.process?.versions?.node);
  *   range or not for this model.
  */
 export async function load(address, { ort, ...changes } = {}) {
-  if (ort !== undefined && !ort.InferenceSession)
+  if (ort !== undefined && !ort?.InferenceSession)
     throw new Error(`Expected the module onnxruntime-web or -node as ort. Received: ${ort}`);
   const folder = String(address).replace(/\/*$/, "/");
   const fail = (error) => {

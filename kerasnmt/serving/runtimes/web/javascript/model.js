@@ -349,7 +349,7 @@ export class Model {
     return Object.fromEntries(
       Object.entries(columns).map(([name, column]) => {
         const rows = many ? column : [column];
-        if (!Array.isArray(rows) || rows.some((one) => typeof one !== "string"))
+        if (!Array.isArray(rows) || [...rows].some((one) => typeof one !== "string"))
           throw new Error(`Expected ${expected} as ${name}. Received: ${shown(column)}.`);
         if (rows.length !== count)
           throw new Error(

@@ -9,7 +9,7 @@ const number = (expected, fits) => ({
   fits: (value) => Number.isFinite(value) && fits(value),
 });
 const oneOf = (...values) => ({
-  expected: `one of ${values.join(", ")}`,
+  expected: `one of ${values.map(String).join(", ")}`,
   fits: (value) => values.includes(value),
 });
 const orNull = ({ expected, fits }) => ({

@@ -3,6 +3,7 @@
 const KINDS = ["sentencepiece", "words", "words_and_punctuation", "characters"];
 const NO_TEXT = ["", "<s>", "</s>"];
 export const JOINER = "￭";
+const SPACES = /[\t-\r\x1c-\x20\x85\p{Z}]+/u; // as `str.split` of Python has them
 // A character of a script that is written without spaces between words.
 const UNSPACED =
   "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u2e80-\u312f" +
@@ -35,7 +36,8 @@ export function wordIndices(tokens, kind) {
     if (NO_TEXT.includes(token)) return -1;
     atBoundary ||= kind === "words" || token.startsWith("▁");
     const text = kind === "words" ? token : token.replace(/^▁+/, "");
-    if (!text.trim()) {
+    const words = text.split(SPACES).filter(Boolean);
+    if (!words.length) {
       atBoundary = true;
       return -1;
     }
@@ -46,7 +48,7 @@ export function wordIndices(tokens, kind) {
     before = [...text].at(-1);
     const index = word;
     // With a dictionary, a token can have several words.
-    if (kind === "words") word += text.trim().split(/\s+/).length - 1;
+    if (kind === "words") word += words.length - 1;
     return index;
   });
 }
