@@ -146,7 +146,8 @@ def test_damaged_files_are_refused(name, copied, in_node):
     ("change", "message"),
     [
         ({"format": 9}, "its format 9 is newer than 1. Update kerasnmt.js"),
-        ({"files": {}}, "kerasnmt.json has no checksums. Copy or export it again"),
+        ({"format": None}, "kerasnmt.json is damaged. Copy or export it again"),
+        ({"files": {}}, "kerasnmt.json is damaged. Copy or export it again"),
     ],
 )
 def test_other_descriptions_are_refused(copied, in_node, change, message):

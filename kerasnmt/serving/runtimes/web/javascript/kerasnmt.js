@@ -54,8 +54,8 @@ async function described(file) {
   const description = parsed(await read(file));
   if (description.format > FORMAT)
     throw new Error(`its format ${description.format} is newer than ${FORMAT}. Update kerasnmt.js`);
-  if (!FILES.every((name) => description.files?.[name]))
-    throw new Error("kerasnmt.json has no checksums. Copy or export it again");
+  if (description.format !== FORMAT || !FILES.every((name) => description.files?.[name]))
+    throw new Error("kerasnmt.json is damaged. Copy or export it again");
   return description;
 }
 
