@@ -17,10 +17,10 @@ TRANSFORMER = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}
 def make(name):
     """Create a tiny model with large random weights."""
     tokenizer = WordTokenizer(WORDS)
+    sizes = TRANSFORMER if name.startswith("transformer") else SIZES
+    model = fill(zoo.get_model(name)(tokenizer, **sizes), 56, scale=1.3)
     if name.startswith("transformer"):
-        model = fill(zoo.get_model(name)(tokenizer, **TRANSFORMER), 52, scale=1.3)
         for weight in model.weights:  # random norms would make all words alike
             if "norm" in weight.path:
                 weight.assign(np.full(weight.shape, weight.path.endswith("gamma")))
-        return model
-    return fill(zoo.get_model(name)(tokenizer, **SIZES), 56, scale=1.3)
+    return model

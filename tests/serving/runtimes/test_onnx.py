@@ -58,8 +58,10 @@ def check_equal(found, expected, **tolerance):
 )
 def test_it_answers_as_the_model(name, tmp_path):
     model = make(name)
-    ours = load(export_onnx(model, tmp_path / "onnx", **OPTIONS))
-    theirs = Translator(task_of(model, **OPTIONS))
+    # The Transformers of these weights find empty answers best.
+    options = {**OPTIONS, "min_length": 4 if name.startswith("transformer") else 1}
+    ours = load(export_onnx(model, tmp_path / "onnx", **options))
+    theirs = Translator(task_of(model, **options))
     check_equal(ours.best(TEXTS), theirs.best(TEXTS), atol=1e-4)
     assert len({*ours.translate(TEXTS)}) > 1
     targets = ["dog", "a man reads .", "", "zeb", "two", "runs zeb zeb"]
