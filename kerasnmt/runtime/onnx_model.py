@@ -95,7 +95,7 @@ class OnnxModel(ServedModel):
         if not self.description["split_sentences"]:
             return self._first(self._read(text, context))
         sentences = self._sentences(text)
-        rows = np.repeat(np.arange(len(text)), [*map(len, sentences)])
+        rows = np.repeat(np.arange(len(text)), np.array([*map(len, sentences)], int))
         contexts = None if context is None else [context[row] for row in rows.tolist()]
         best = self._first(self._read([one for row in sentences for one in row], contexts))
         joined = [

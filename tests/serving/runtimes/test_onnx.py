@@ -105,6 +105,8 @@ def test_sentences_are_translated_one_by_one(exported, tmp_path):
     np.testing.assert_allclose(ours.best(texts)[0][1], sum(score for _, score in alone), rtol=1e-5)
     for one, other in zip(ours.n_best(texts), theirs.n_best(texts), strict=True):
         check_equal(one, other, atol=1e-4)
+    empty = load_onnx(folder).function("serving_default")(text=[])
+    assert empty["translation"].shape == empty["score"].shape == (0,)
     with pytest.warns(UserWarning, match=r"text 1 has 12 tokens and was truncated to 10"):
         ours.translate(["dog " * 10 + "dog. Zeb"])
     assert check_export(folder).passed

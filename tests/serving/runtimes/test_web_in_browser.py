@@ -79,7 +79,7 @@ def stop(*servers):
 
 
 def taken(tab, faults, part, count):
-    """Wait until so many faults contain a text, remove them, and return them."""
+    """Wait until `count` faults contain a text; remove and return them."""
     for _ in range(500):
         found = [fault for fault in faults if part in fault]
         if len(found) >= count:
