@@ -15,11 +15,14 @@ from kerasnmt.layers.attention.scores import (
 from kerasnmt.layers.attention.time_distributed_dense_scorer import TimeDistributedDenseScorer
 from kerasnmt.layers.attention.windows import LocalMonotonicWindow, LocalPredictiveWindow
 from kerasnmt.layers.cells.fused_cell import FusedCell
+from kerasnmt.layers.cells.normalized_cells import NormalizedGRUCell, NormalizedLSTMCell
 from kerasnmt.layers.cells.recurrent_cells import GRUCell, LSTMCell, SimpleRNNCell
 from kerasnmt.layers.cells.stacked_cell import StackedCell
 from kerasnmt.layers.cells.state_dropout import StateDropout
+from kerasnmt.layers.cells.transition_cell import TransitionCell
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.bahdanau_decoder_cell import BahdanauDecoderCell, GatedDecoderCell
+from kerasnmt.layers.decoders.conditional_decoder_cell import ConditionalDecoderCell
 from kerasnmt.layers.decoders.context_decoder import ContextDecoder, ContextDecoderCell
 from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.decoder_cell import (
@@ -43,6 +46,7 @@ from kerasnmt.layers.decoders.readouts import (
     MaxoutReadout,
     Readout,
     StateReadout,
+    TanhReadout,
 )
 from kerasnmt.layers.decoders.recurrent_decoder import RecurrentDecoder
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
@@ -69,12 +73,12 @@ from kerasnmt.layers.memory.memories import (
     SentenceAges,
 )
 from kerasnmt.layers.memory.memory_hop import MemoryHop
+from kerasnmt.layers.normalization import LayerNormalization
 from kerasnmt.layers.transformer.feed_forward import FeedForward
 from kerasnmt.layers.transformer.multi_head_attention import (
     MultiHeadAttention,
     MultiHeadSelfAttention,
 )
-from kerasnmt.layers.transformer.normalization import LayerNormalization
 from kerasnmt.layers.transformer.positions import LearnedPositions, SinusoidalPositions
 from kerasnmt.layers.transformer.residuals import PostNorm, PreNorm
 from kerasnmt.layers.transformer.transformer_decoder import (
@@ -101,6 +105,7 @@ __all__ = [
     "BidirectionalLayer",
     "ByteDropout",
     "ConcatReadout",
+    "ConditionalDecoderCell",
     "ContextDecoder",
     "ContextDecoderCell",
     "ContextEncoder",
@@ -139,6 +144,8 @@ __all__ = [
     "MemoryHop",
     "MultiHeadAttention",
     "MultiHeadSelfAttention",
+    "NormalizedGRUCell",
+    "NormalizedLSTMCell",
     "PixelScaling",
     "PointerDecoder",
     "PointerGeneratorDecoder",
@@ -158,6 +165,7 @@ __all__ = [
     "StackedCell",
     "StateDropout",
     "StateReadout",
+    "TanhReadout",
     "Targets",
     "ThoughtVectorDecoderCell",
     "TiedVocabularyProjection",
@@ -168,6 +176,7 @@ __all__ = [
     "TransformerDecoderLayer",
     "TransformerEncoder",
     "TransformerEncoderLayer",
+    "TransitionCell",
     "VocabularyProjection",
     "ZeroBridge",
     "build_once",

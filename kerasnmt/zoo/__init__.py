@@ -11,6 +11,7 @@ from kerasnmt.presets.finding import from_preset, get_preset, list_presets
 from kerasnmt.zoo import (
     bahdanau,
     captions,
+    conditional,
     context,
     encoder_decoder,
     luong,

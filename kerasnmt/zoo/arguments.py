@@ -22,6 +22,10 @@ ARGUMENTS = {
     "use 1, but for a trained model.",
     "dropout": "Dropout rate of the embedded words, of the inputs of the encoder's layers and of "
     "the readout.",
+    "context_dropout": "Dropout rate of the annotations, which the attention sums up.",
+    "output_dropout": "Dropout rate of the readout, or None for the rate `dropout`.",
+    "layer_normalization": "Whether the recurrent cells normalize their inputs and states; see "
+    "`kerasnmt.layers.NormalizedGRUCell`. The gradients are steadier, and a step takes longer.",
     "state_dropout": "Dropout rate of the recurrent states, with one mask for all steps; see "
     "`kerasnmt.layers.StateDropout`.",
     "tie_embeddings": "Whether the output projection uses the target embeddings as its weights.",

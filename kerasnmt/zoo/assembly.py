@@ -32,6 +32,8 @@ def recurrent_model(
     share_embeddings: bool,
     embedding_scale: float = SMALL,
     residual: bool = False,
+    context_dropout: float = 0.0,
+    output_dropout: float | None = None,
     gate: keras.layers.Layer | None = None,
     pointer: keras.layers.Layer | None = None,
 ) -> Seq2Seq:
@@ -50,6 +52,7 @@ def recurrent_model(
         readout=readout,
         generator=vocabulary_projection(size, tie_embeddings),
         dropout=dropout,
+        output_dropout=output_dropout,
         name="decoder",
     )
     model = Seq2Seq(
@@ -58,6 +61,7 @@ def recurrent_model(
             encoder,
             dropout=dropout,
             residual=residual,
+            output_dropout=context_dropout,
             name="encoder",
         ),
         bridge=bridge,
@@ -114,6 +118,15 @@ def cell_stack(cell: type, units: int, num_layers: int) -> keras.layers.Layer:
         return cell(units, name="cell")
     cells = [cell(units, name=f"cell_{number}") for number in range(num_layers)]
     return layers.StackedCell(cells, residual=True, name="cell")
+
+
+def normalized(cell: type, layer_normalization: bool) -> type:
+    """Return the class of the cells of a model, with layer normalization or without."""
+    cells: dict[type, type] = {
+        layers.GRUCell: layers.NormalizedGRUCell,
+        layers.LSTMCell: layers.NormalizedLSTMCell,
+    }
+    return cells[cell] if layer_normalization else cell
 
 
 def fused_cell(cell: type, units: int) -> layers.FusedCell:

@@ -25,7 +25,10 @@ def bahdanau(
     embedding_dim: int = 256,
     units: int = 256,
     coverage: float | None = None,
+    layer_normalization: bool = False,
     dropout: float = 0.2,
+    context_dropout: float = 0.0,
+    output_dropout: float | None = None,
     state_dropout: float = 0.0,
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
@@ -47,6 +50,7 @@ def bahdanau(
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
             hidden layer.
     """
+    cell = assembly.normalized(cell, layer_normalization)
     covered = assembly.coverage_layer(coverage)
     attention = (
         layers.BahdanauAttention(units, covered, name="attention")
@@ -68,6 +72,8 @@ def bahdanau(
         embedding_dim=embedding_dim,
         embedding_scale=embedding_scale,
         dropout=dropout,
+        context_dropout=context_dropout,
+        output_dropout=output_dropout,
         tie_embeddings=tie_embeddings,
         share_embeddings=share_embeddings,
     )
@@ -135,6 +141,7 @@ def history_attention_gru(
     embedding_dim: int,
     units: int,
     coverage: float | None,
+    layer_normalization: bool,
     state_dropout: float,
     **options,
 ) -> Seq2Seq:
@@ -150,7 +157,7 @@ def history_attention_gru(
     for the attention to earlier states; Paulus, Xiong and Socher (2018), "A deep reinforced model
     for abstractive summarization", for their second context in a decoder.
     """
-    cell = layers.GRUCell
+    cell = assembly.normalized(layers.GRUCell, layer_normalization)
     return assembly.recurrent_model(
         source,
         target,

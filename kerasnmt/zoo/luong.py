@@ -27,7 +27,10 @@ def luong(
     input_feeding: bool = False,
     coverage: float | None = None,
     fused: bool = False,
+    layer_normalization: bool = False,
     dropout: float = 0.2,
+    context_dropout: float = 0.0,
+    output_dropout: float | None = None,
     state_dropout: float = 0.0,
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
@@ -55,15 +58,16 @@ def luong(
         input_feeding: Whether the cell reads the attentional vector of the previous word.
             `coverage` needs it.
         fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
-            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout and several
-            layers.
+            see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout, layer
+            normalization and several layers.
     """
     layer, directions = (
         (layers.BidirectionalLayer, 2) if bidirectional else (layers.ForwardLayer, 1)
     )
     annotation_units = _annotation_units(units, encoder_units, directions)
     assembly.check_num_layers(num_layers)
-    _check_fused(fused, input_feeding, num_layers, state_dropout)
+    _check_fused(fused, input_feeding, num_layers, state_dropout, layer_normalization)
+    cell = assembly.normalized(cell, layer_normalization)
     attention = layers.Attention(score, window, assembly.coverage_layer(coverage), name="attention")
     if input_feeding:
         decoder_cell, readout = layers.InputFeedingDecoderCell, layers.StateReadout(name="readout")
@@ -90,6 +94,8 @@ def luong(
         embedding_scale=assembly.LARGE,
         residual=True,
         dropout=dropout,
+        context_dropout=context_dropout,
+        output_dropout=output_dropout,
         tie_embeddings=tie_embeddings,
         share_embeddings=share_embeddings,
     )
@@ -105,7 +111,13 @@ def _annotation_units(units: int, encoder_units: int | None, directions: int) ->
     return size
 
 
-def _check_fused(fused: bool, input_feeding: bool, num_layers: int, state_dropout: float) -> None:
+def _check_fused(
+    fused: bool,
+    input_feeding: bool,
+    num_layers: int,
+    state_dropout: float,
+    layer_normalization: bool,
+) -> None:
     """Check that a fused cell has no options that run step by step or need a mask of states."""
     if fused and (input_feeding or num_layers > 1):
         raise ValueError(
@@ -116,6 +128,11 @@ def _check_fused(fused: bool, input_feeding: bool, num_layers: int, state_dropou
         raise ValueError(
             "Expected state_dropout=0 with fused=True, because the cell takes no masks of states. "
             f"Received: fused=True, state_dropout={state_dropout}"
+        )
+    if fused and layer_normalization:
+        raise ValueError(
+            "Expected layer_normalization=False with fused=True, because Keras' recurrent layers "
+            "have none. Received: fused=True, layer_normalization=True"
         )
 
 

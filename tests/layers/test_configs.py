@@ -10,6 +10,16 @@ from tests.numerics import dtype_policy
 
 PARTS = {
     "AttentionalReadout": lambda: layers.AttentionalReadout(5),
+    "ConditionalDecoderCell": lambda: layers.ConditionalDecoderCell(
+        layers.GRUCell(4),
+        layers.GRUCell(4),
+        layers.BahdanauAttention(5, name="b"),
+        state_dropout=0.3,
+    ),
+    "NormalizedGRUCell": lambda: layers.NormalizedGRUCell(5),
+    "NormalizedLSTMCell": lambda: layers.NormalizedLSTMCell(5),
+    "TanhReadout": lambda: layers.TanhReadout(5),
+    "TransitionCell": lambda: layers.TransitionCell([layers.GRUCell(4), layers.GRUCell(4)]),
     "ConcatReadout": lambda: layers.ConcatReadout(),
     "DeepOutputReadout": lambda: layers.DeepOutputReadout(),
     "DoublyStochastic": lambda: layers.DoublyStochastic(0.5),
@@ -103,12 +113,14 @@ PARTS = {
         layers.MaxoutReadout(5),
         layers.VocabularyProjection(9),
         dropout=0.1,
+        output_dropout=0.4,
     ),
     "RecurrentEncoder": lambda: layers.RecurrentEncoder(
         keras.layers.Embedding(9, 3),
         [layers.BidirectionalLayer(layers.LSTMCell(5)), layers.ForwardLayer(layers.GRUCell(5))],
         dropout=0.1,
         residual=True,
+        output_dropout=0.4,
     ),
     "ScaledDotScore": lambda: layers.ScaledDotScore(),
     "SimpleRNNCell": lambda: layers.SimpleRNNCell(5),

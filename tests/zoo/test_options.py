@@ -14,6 +14,12 @@ from tests.zoo.tiny_models import NAMES
         ("encoder_decoder_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
         ("luong_dot_lstm", {"coverage": 1.0}, r"Expected an attention without coverage"),
         ("luong_dot_lstm", {"fused": True, "num_layers": 2}, r"Expected fused=False"),
+        (
+            "luong_general_gru",
+            {"fused": True, "layer_normalization": True},
+            r"Expected layer_normalization=False with fused=True",
+        ),
+        ("cgru", {"transitions": 1}, r"Expected transitions >= 2.*Received: transitions=1"),
         ("bahdanau_gru", {"coverage": -1.0}, r"Expected loss_weight >= 0"),
         ("pointer_generator_gru", {"target": 12}, r"Expected one tokenizer \(or size\)"),
         ("pointer_network_lstm", {"target": 12}, r"Received: source=11, target=12"),
@@ -62,3 +68,29 @@ def test_encoder_units_and_other_cells(options):
     ids = np.array([[5, 6, 3]], "int32")
     assert model({"source_ids": ids, "target_ids": ids}).shape == (1, 3, 11)
     assert model.search(ids, beam_size=2, max_length=3).ids.shape == (1, 1, 3)
+
+
+def test_dropout_rates():
+    """Each rate has its place: words, annotations and readout."""
+    model = zoo.cgru(11, dropout=0.3, context_dropout=0.5, output_dropout=0.4)
+    encoder, decoder = model.encoder, model.decoder
+    assert [dropout.rate for dropout in encoder.dropouts] == [0.3]
+    assert encoder.annotation_dropout.rate == 0.5
+    assert (decoder.embedding_dropout.rate, decoder.readout_dropout.rate) == (0.3, 0.4)
+    model = type(model).from_config(model.get_config())
+    assert model.encoder.annotation_dropout.rate == 0.5
+    assert model.decoder.readout_dropout.rate == 0.4
+    assert zoo.bahdanau_gru(11, dropout=0.1).decoder.readout_dropout.rate == 0.1
+    assert zoo.luong_dot_lstm(11).encoder.annotation_dropout.rate == 0.0
+
+
+def test_dropout_of_the_annotations():
+    """Half of the features are 0, and the others are twice as large. The states stay."""
+    model = zoo.luong_general_gru(11, units=200, embedding_dim=3, dropout=0.0, context_dropout=0.5)
+    ids = np.array([[5, 6, 3], [7, 3, 0]], "int32")
+    plain, _, states = model.encoder(ids)
+    dropped, _, same = model.encoder(ids, training=True)
+    kept = np.not_equal(dropped, 0)
+    assert 0.4 < kept.mean() < 0.6
+    np.testing.assert_allclose(np.asarray(dropped)[kept], 2 * np.asarray(plain)[kept], rtol=1e-6)
+    np.testing.assert_allclose(same[0][0][0], states[0][0][0], rtol=1e-6)

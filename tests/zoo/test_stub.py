@@ -23,6 +23,7 @@ def test_the_stub_has_every_name_with_its_signature_and_docstring():
     assert keywords == {
         **{"embedding_dim": 256, "units": 256, "bidirectional": True, "num_layers": 1},
         **{"input_feeding": False, "coverage": None, "fused": False, "dropout": 0.2},
+        **{"layer_normalization": False, "context_dropout": 0.0, "output_dropout": None},
         **{"state_dropout": 0.0, "tie_embeddings": False, "share_embeddings": False},
     }
     assert [ast.unparse(a.annotation) for a in luong.args.kwonlyargs[:7]] == [

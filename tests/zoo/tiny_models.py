@@ -46,6 +46,15 @@ CAPTIONS = zoo.list_models(CaptionModel)
 OPTIONS = {
     **{name: (name, {}) for name in [*NAMES, *CAPTIONS]},
     "bahdanau_lstm coverage": ("bahdanau_lstm", {"coverage": 1.0}),
+    "cgru deep": (
+        "cgru",
+        {"transitions": 3, "layer_normalization": True, "coverage": 0.5},
+    ),
+    "bahdanau_lstm normalized": ("bahdanau_lstm", {"layer_normalization": True}),
+    "luong_general_gru normalized": (
+        "luong_general_gru",
+        {"layer_normalization": True, "num_layers": 2, "input_feeding": True},
+    ),
     "dense_scorer_gru coverage": ("dense_scorer_gru", {"coverage": 0.0}),
     "history_attention_gru coverage": ("history_attention_gru", {"coverage": 0.1}),
     "luong_general_lstm feeding": ("luong_general_lstm", {"input_feeding": True}),
@@ -81,6 +90,7 @@ OPTIONS = {
 # One of every decoder cell, window and kind of score. XLA, search and JAX take seconds for each, so
 # `make test` tries some of them there, and the others are thorough.
 COMPILED = [
+    "cgru deep",
     "context_attention_gru",
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",
@@ -106,7 +116,8 @@ REPEATED = [
     *("luong_local_m_lstm feeding", "luong_general_gru wide encoder", "luong_general_lstm fused"),
     *("luong_general_lstm forward", "luong_general_lstm forward, feeding"),
     *("luong_dot_lstm stacked", "encoder_decoder_gru stacked", "pointer_generator_lstm coverage"),
-    "transformer_tiny learned",
+    *("transformer_tiny learned", "cgru", "bahdanau_lstm normalized"),
+    "luong_general_gru normalized",
 ]
 
 

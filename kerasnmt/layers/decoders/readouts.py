@@ -36,8 +36,22 @@ class Readout(Composite, keras.layers.Layer):
         raise NotImplementedError
 
 
+class _DenseReadout(Readout):
+    """Base class of readouts with one dense layer, `projection`, over all three inputs."""
+
+    projection: keras.layers.Dense
+
+    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
+        """Create the weights; see `Readout`."""
+        features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
+        self.projection.build((None, features))
+
+    def _project(self, embedded: Any, state: Any, context: Any) -> Any:
+        return on_rows(self.projection, ops.concatenate([embedded, state, context], axis=-1))
+
+
 @keras.saving.register_keras_serializable("kerasnmt")
-class MaxoutReadout(Readout):
+class MaxoutReadout(_DenseReadout):
     """Maxout layer over the previous word, the state and the context.
 
         t~ = U s_t + V y_{t-1} + C c_t + b,    t_j = max(t~_j, t~_{j + units})
@@ -58,15 +72,33 @@ class MaxoutReadout(Readout):
         self.units = units
         self.projection = keras.layers.Dense(2 * units, dtype=self.dtype_policy, name="projection")
 
-    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Create the weights; see `Readout`."""
-        features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
-        self.projection.build((None, features))
+    def call(self, embedded: Any, state: Any, context: Any) -> Any:
+        """Compute features; see `Readout`."""
+        return ops.maximum(*ops.split(self._project(embedded, state, context), 2, axis=-1))
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class TanhReadout(_DenseReadout):
+    """Dense layer with tanh over the previous word, the state and the context.
+
+        t = tanh(U s_t + V y_{t-1} + C c_t + b)
+
+    Source: Sennrich et al. (2017), "Nematus: a toolkit for neural machine translation", section 3.
+
+    Args:
+        units: Number of features.
+    """
+
+    def __init__(self, units: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.projection = keras.layers.Dense(
+            units, activation="tanh", dtype=self.dtype_policy, name="projection"
+        )
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Compute features; see `Readout`."""
-        hidden = on_rows(self.projection, ops.concatenate([embedded, state, context], axis=-1))
-        return ops.maximum(*ops.split(hidden, 2, axis=-1))
+        return self._project(embedded, state, context)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

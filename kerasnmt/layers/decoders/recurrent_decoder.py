@@ -25,6 +25,7 @@ class RecurrentDecoder(DecoderLoop):
         readout: A readout, for example `MaxoutReadout`.
         generator: A generator, for example `VocabularyProjection`.
         dropout: Dropout rate of the embedded words and of the readout, in [0, 1).
+        output_dropout: Dropout rate of the readout, if it differs from `dropout`.
     """
 
     def __init__(
@@ -34,12 +35,18 @@ class RecurrentDecoder(DecoderLoop):
         readout: keras.layers.Layer,
         generator: keras.layers.Layer,
         dropout: float = 0.0,
+        output_dropout: float | None = None,
         **kwargs,
     ) -> None:
         super().__init__(embedding, cell, dropout, **kwargs)
         self.readout = readout
         self.generator = generator
-        self.readout_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="readout_dropout")
+        self.output_dropout = output_dropout
+        self.readout_dropout = ByteDropout(
+            dropout if output_dropout is None else output_dropout,
+            dtype=self.dtype_policy,
+            name="readout_dropout",
+        )
 
     def build(self, memory_shape: tuple) -> None:
         """Create the weights for annotations `(batch, source_length, memory_units)`."""

@@ -6,7 +6,7 @@ import keras
 
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.dropout import ByteDropout
-from kerasnmt.layers.transformer.normalization import LayerNormalization
+from kerasnmt.layers.normalization import LayerNormalization
 
 
 class Residual(Composite, keras.layers.Layer):

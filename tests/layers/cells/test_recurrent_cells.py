@@ -2,8 +2,16 @@ import keras
 import numpy as np
 import pytest
 
-from kerasnmt.layers import GRUCell, LSTMCell, SimpleRNNCell, StackedCell
-from tests.numerics import fill
+from kerasnmt.layers import (
+    GRUCell,
+    LSTMCell,
+    NormalizedGRUCell,
+    NormalizedLSTMCell,
+    SimpleRNNCell,
+    StackedCell,
+    TransitionCell,
+)
+from tests.numerics import fill, sigmoid
 
 
 def test_gru_by_hand():
@@ -57,7 +65,82 @@ def test_equals_keras(ours, theirs, forget):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-@pytest.mark.parametrize("cell", [GRUCell(4), LSTMCell(4), SimpleRNNCell(4)])
+def layer_norm(x, norm):
+    gamma, beta = norm.get_weights()
+    return gamma * (x - x.mean()) / np.sqrt(x.var() + 1e-6) + beta
+
+
+def test_normalized_gru_in_numpy():
+    # [z; r] = sigmoid(LN(x) + LN(U h)); h~ = tanh(LN(x_h) + r * LN(U_h h)).
+    cell = NormalizedGRUCell(3)
+    cell.build((None, 9))
+    fill(cell, seed=4)
+    rng = np.random.default_rng(5)
+    x, h = rng.normal(size=9), rng.normal(size=3)
+    u = h @ np.asarray(cell.recurrent_kernel)
+    norms = cell.norms
+    z, r = np.split(sigmoid(layer_norm(x[:6], norms[0]) + layer_norm(u[:6], norms[2])), 2)
+    candidate = np.tanh(layer_norm(x[6:], norms[1]) + r * layer_norm(u[6:], norms[3]))
+    output, (state,) = cell(x[None].astype("float32"), [h[None].astype("float32")])
+    np.testing.assert_allclose(output[0], z * h + (1 - z) * candidate, atol=1e-5)
+    np.testing.assert_array_equal(output, state)
+
+
+def test_normalized_lstm_in_numpy():
+    # gates = LN(x) + LN(U h); c' = f c + i g; h' = o tanh(LN(c')).
+    cell = NormalizedLSTMCell(3)
+    cell.build((None, 12))
+    fill(cell, seed=6)
+    rng = np.random.default_rng(7)
+    x, h, c = rng.normal(size=12), rng.normal(size=3), rng.normal(size=3)
+    u = h @ np.asarray(cell.recurrent_kernel)
+    i, f, g, o = np.split(layer_norm(x, cell.norms[0]) + layer_norm(u, cell.norms[1]), 4)
+    c_new = sigmoid(f + 1) * c + sigmoid(i) * np.tanh(g)
+    inputs, states = x[None].astype("float32"), [h[None].astype("float32"), c[None]]
+    output, (state, memory) = cell(inputs, states)
+    np.testing.assert_allclose(memory[0], c_new, atol=1e-5)
+    expected = sigmoid(o) * np.tanh(layer_norm(c_new, cell.norms[2]))
+    np.testing.assert_allclose(output[0], expected, atol=1e-5)
+    np.testing.assert_array_equal(output, state)
+
+
+@pytest.mark.parametrize("cell", [NormalizedGRUCell(3), NormalizedLSTMCell(3)])
+def test_normalized_cells_do_not_depend_on_the_scale_of_their_weights(cell):
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(2, cell.input_size)).astype("float32")
+    states = [rng.normal(size=(2, 3)).astype("float32") for _ in cell.state_size]
+    before, _ = cell(x, states)
+    cell.recurrent_kernel.assign(50 * cell.recurrent_kernel)
+    np.testing.assert_allclose(cell(20 * x + 3, states)[0], before, atol=1e-4)
+
+
+def test_transitions_run_one_after_the_other():
+    cells = [LSTMCell(3), LSTMCell(3)]
+    cell = TransitionCell(cells)
+    x, h, c = (np.random.normal(size=(2, size)).astype("float32") for size in (12, 3, 3))
+    output, states = cell(x, [h, c])
+    _, between = cells[0](x, [h, c])
+    bias = np.tile(cell.biases[0], (2, 1))
+    expected, expected_states = cells[1](bias, between)
+    np.testing.assert_allclose(output, expected, atol=1e-6)
+    np.testing.assert_allclose(states[1], expected_states[1], atol=1e-6)
+    mask = np.array([[2.0, 0.0, 2.0]] * 2, "float32")
+    masked, (*_, passed) = cell(x, [h, c, mask])
+    np.testing.assert_array_equal(passed, mask)
+    assert np.abs(masked - output).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        GRUCell(4),
+        LSTMCell(4),
+        SimpleRNNCell(4),
+        NormalizedGRUCell(4),
+        NormalizedLSTMCell(4),
+        TransitionCell([GRUCell(4), GRUCell(4)]),
+    ],
+)
 def test_several_hypotheses_equal_one_by_one(cell):
     x = np.random.normal(size=(2, 3, cell.input_size)).astype("float32")
     states = [np.random.normal(size=(2, 3, 4)).astype("float32") for _ in cell.state_size]

@@ -10,6 +10,7 @@ from kerasnmt.layers import (
     Attention,
     BahdanauAttention,
     BahdanauDecoderCell,
+    ConditionalDecoderCell,
     ContextDecoderCell,
     Coverage,
     DotScore,
@@ -26,6 +27,7 @@ from kerasnmt.layers import (
     SimpleRNNCell,
     StackedCell,
     ThoughtVectorDecoderCell,
+    TransitionCell,
 )
 from tests.numerics import additive, dtype_policy, fill, gru, lstm, sigmoid, softmax
 
@@ -145,6 +147,43 @@ def test_bahdanau_with_coverage():
             coverage = coverage + expected
             np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
             np.testing.assert_allclose(outputs[row, t], state, atol=1e-5)
+
+
+def test_conditional():
+    # s' = GRU(y, s_{t-1}); alpha = attention(s', h); s_t = GRU(b, GRU(C c + d, s')).
+    cell = build(
+        ConditionalDecoderCell(
+            GRUCell(UNITS),
+            TransitionCell([GRUCell(UNITS), GRUCell(UNITS)]),
+            BahdanauAttention(7, Coverage()),
+        )
+    )
+    outputs, weights = unroll(cell)
+    (covering,) = cell.attention.coverage.get_weights()
+    from_context, bias = cell.context_projection.get_weights()
+    first, second, third = (one.get_weights() for one in (cell.cell, *cell.transition.cells))
+    for row in range(BATCH):
+        state, coverage = FIRST[0][row], np.zeros(LENGTH)
+        for t, x in enumerate(projected(cell, row)):
+            state, _ = gru(x, [state], *first)
+            covered = coverage[:, None] * covering
+            scores = additive(cell.attention.score, state, MEMORY[row], covered)
+            expected = softmax(scores, MASK[row])
+            coverage = coverage + expected
+            state, _ = gru(expected @ MEMORY[row] @ from_context + bias, [state], *second)
+            state, _ = gru(np.asarray(cell.transition.biases[0]), [state], *third)
+            np.testing.assert_allclose(weights[row, t], expected, atol=1e-5)
+            np.testing.assert_allclose(outputs[row, t], state, atol=1e-5)
+
+
+def test_conditional_with_states_of_other_sizes():
+    message = r"states of the same sizes.*Received: state_size=\[4\], \[4, 4\]"
+    with pytest.raises(ValueError, match=message):
+        ConditionalDecoderCell(GRUCell(4), LSTMCell(4), BahdanauAttention(3))
+    with pytest.raises(ValueError, match=r"state_size=\[4\], \[5\]"):
+        TransitionCell([GRUCell(4), GRUCell(5)])
+    with pytest.raises(ValueError, match=r"at least one recurrent cell. Received: cells=\[\]"):
+        TransitionCell([])
 
 
 def test_gated():

@@ -11,6 +11,7 @@ from kerasnmt.layers import (
     LastStateBridge,
     MaxoutReadout,
     StateReadout,
+    TanhReadout,
     TiedVocabularyProjection,
     VocabularyProjection,
     ZeroBridge,
@@ -42,6 +43,17 @@ def test_maxout_equals_the_equation_in_numpy():
     for j in range(4):
         expected = np.maximum(hidden[..., j], hidden[..., j + 4])
         np.testing.assert_allclose(features[..., j], expected, atol=1e-5)
+
+
+def test_tanh_by_hand():
+    # tanh(V y + U s + C c + b) of y = 1, s = 2, c = -1.
+    readout = TanhReadout(2)
+    readout.build((None, 1), (None, 1), (None, 1))
+    kernel = [[0.1, 0.2], [0.3, -0.4], [0.5, 0.6]]
+    readout.projection.set_weights([np.array(kernel), np.array([0.05, 0.0])])
+    one = np.ones((1, 1), "float32")
+    expected = np.tanh([[0.1 + 0.6 - 0.5 + 0.05, 0.2 - 0.8 - 0.6]])
+    np.testing.assert_allclose(readout(one, 2 * one, -one), expected, rtol=1e-6)
 
 
 def test_deep_output_equals_the_equation_in_numpy():
