@@ -196,6 +196,7 @@ def main() -> None:
     if arguments.presets:
         if arguments.pairs is None:
             parser.error("Presets need --pairs.")
+        SEARCH["max_length"] = 30
         lines = grouped(texts(read_tsv(arguments.pairs)))[0][:COUNT]
         models = {name: functools.partial(zoo.from_preset, name) for name in arguments.presets}
     else:

@@ -74,6 +74,7 @@ from kerasnmt.layers.memory.memories import (
 )
 from kerasnmt.layers.memory.memory_hop import MemoryHop
 from kerasnmt.layers.normalization import LayerNormalization
+from kerasnmt.layers.transformer.constant_states import SSRU, AverageAttention
 from kerasnmt.layers.transformer.feed_forward import FeedForward
 from kerasnmt.layers.transformer.multi_head_attention import (
     MultiHeadAttention,
@@ -93,10 +94,12 @@ from kerasnmt.speed.log_probability import token_log_probability
 from kerasnmt.time_cache import TimeCache
 
 __all__ = [
+    "SSRU",
     "AdditiveScore",
     "AdjacentMemories",
     "Attention",
     "AttentionalReadout",
+    "AverageAttention",
     "BackwardLayer",
     "BackwardStateBridge",
     "BagOfWords",

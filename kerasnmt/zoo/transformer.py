@@ -1,11 +1,13 @@
 """Transformer."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
+from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.zoo import assembly
 from kerasnmt.zoo.registry import documented, register
 
@@ -21,6 +23,7 @@ def transformer(
     hidden_units: int = 2048,
     encoder_layers: int = 6,
     decoder_layers: int = 6,
+    decoder: str = "self_attention",
     dropout: float = 0.1,
     attention_dropout: float = 0.0,
     pre_norm: bool = False,
@@ -46,6 +49,9 @@ def transformer(
         hidden_units: Size of the hidden layer of the feed-forward blocks.
         encoder_layers: Number of layers of the encoder.
         decoder_layers: Number of layers of the decoder.
+        decoder: What each layer of the decoder knows the previous words by: "self_attention", or
+            "ssru" or "average_attention", with which a step of a search takes the same time at
+            each position; see `kerasnmt.layers.SSRU` and `AverageAttention`.
         dropout: Dropout rate of the embedded words and of the output of every sublayer.
         attention_dropout: Dropout rate of the attention weights.
         pre_norm: Whether features are normalized before each sublayer, not after it as in the
@@ -66,6 +72,16 @@ def transformer(
     def self_attention(name: str, causal: bool) -> layers.MultiHeadSelfAttention:
         return layers.MultiHeadSelfAttention(units, num_heads, attention_dropout, causal, name=name)
 
+    previous_words: dict[str, Callable[[], keras.layers.Layer]] = {
+        "self_attention": lambda: self_attention("self_attention", causal=True),
+        "ssru": lambda: layers.SSRU(units, name="ssru"),
+        "average_attention": lambda: layers.AverageAttention(
+            layers.FeedForward(hidden_units, units, name="feed_forward"), name="average_attention"
+        ),
+    }
+    if decoder not in previous_words:
+        raise ValueError(unknown_name_message(decoder, previous_words, "decoder"))
+
     def around(*sublayers: str) -> list[keras.layers.Layer]:
         norm = layers.PreNorm if pre_norm else layers.PostNorm
         return [norm(dropout, name=f"around_{sublayer}") for sublayer in sublayers]
@@ -80,7 +96,7 @@ def transformer(
             "dropout": dropout,
         }
 
-    encoder = [
+    encoder_stack = [
         layers.TransformerEncoderLayer(
             self_attention("attention", causal=False),
             layers.FeedForward(hidden_units, units, name="feed_forward"),
@@ -89,9 +105,9 @@ def transformer(
         )
         for number in range(encoder_layers)
     ]
-    decoder = [
+    decoder_stack = [
         layers.TransformerDecoderLayer(
-            self_attention("self_attention", causal=True),
+            previous_words[decoder](),
             layers.MultiHeadAttention(units, num_heads, attention_dropout, name="cross_attention"),
             layers.FeedForward(hidden_units, units, name="feed_forward"),
             around("self_attention", "cross_attention", "feed_forward"),
@@ -102,14 +118,14 @@ def transformer(
     model = Seq2Seq(
         encoder=layers.TransformerEncoder(
             embedding=assembly.source_embedding(source, target, share_embeddings, units, scale),
-            layers=encoder,
+            layers=encoder_stack,
             **common_parts(),
             name="encoder",
         ),
         bridge=None,
         decoder=layers.TransformerDecoder(
             embedding=assembly.word_embedding(size, units, scale),
-            layers=decoder,
+            layers=decoder_stack,
             generator=assembly.vocabulary_projection(size, tie_embeddings),
             **common_parts(),
             name="decoder",

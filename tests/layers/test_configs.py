@@ -20,6 +20,8 @@ PARTS = {
     "NormalizedLSTMCell": lambda: layers.NormalizedLSTMCell(5),
     "TanhReadout": lambda: layers.TanhReadout(5),
     "TransitionCell": lambda: layers.TransitionCell([layers.GRUCell(4), layers.GRUCell(4)]),
+    "SSRU": lambda: layers.SSRU(5),
+    "AverageAttention": lambda: layers.AverageAttention(layers.FeedForward(5, 4)),
     "ConcatReadout": lambda: layers.ConcatReadout(),
     "DeepOutputReadout": lambda: layers.DeepOutputReadout(),
     "DoublyStochastic": lambda: layers.DoublyStochastic(0.5),

@@ -82,6 +82,8 @@ OPTIONS = {
     "pointer_generator_gru own pointer": ("pointer_generator_gru", {"own_pointer": True}),
     "pointer_generator_lstm coverage": ("pointer_generator_lstm", {"coverage": 0.1}),
     "pointer_network_lstm coverage": ("pointer_network_lstm", {"coverage": 0.0}),
+    "transformer_tiny ssru": ("transformer_tiny", {"decoder": "ssru"}),
+    "transformer_tiny average": ("transformer_tiny", {"decoder": "average_attention"}),
     "transformer_tiny learned": (
         "transformer_tiny",
         {"max_positions": 9, "tie_embeddings": False, "decoder_layers": 1},
@@ -101,6 +103,8 @@ COMPILED = [
     "luong_local_m_lstm",
     "pointer_generator_lstm coverage",
     "pointer_network_lstm",
+    "transformer_tiny average",
+    "transformer_tiny ssru",
     "show_attend_tell_lstm",
     "transformer_tiny",
 ]

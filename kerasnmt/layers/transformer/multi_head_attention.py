@@ -233,6 +233,10 @@ class MultiHeadSelfAttention(_MultiHead):
         ValueError: If `units` is not a multiple of `num_heads`.
     """
 
+    # Whether `step` writes to a cache of the earlier words. `SSRU`, which can stand for a causal
+    # self-attention, does not.
+    caches = True
+
     def __init__(
         self, units: int, num_heads: int, dropout: float = 0.0, causal: bool = False, **kwargs
     ) -> None:

@@ -1,7 +1,7 @@
 """Decoder of the Transformer."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 from keras import ops
@@ -11,6 +11,21 @@ from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.time_cache import TimeCache
+
+
+class TransformerState(NamedTuple):
+    """State of a Transformer's decoder between two steps of a search.
+
+    Attributes:
+        position: Number of earlier steps, int32 `[batch]` or `[batch, hypotheses]`.
+        cache: `TimeCache` of the layers with a self-attention, from bottom to top, or empty if
+            there are none.
+        constant: States of the other layers, whose size does not depend on the number of steps.
+    """
+
+    position: Any
+    cache: Any
+    constant: Any
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -24,7 +39,8 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.1.
 
     Args:
-        self_attention: `MultiHeadSelfAttention`, causal.
+        self_attention: `MultiHeadSelfAttention`, causal; or `SSRU` or `AverageAttention`, whose
+            state in a search does not grow.
         cross_attention: `MultiHeadAttention` with the same units, which attends to the source.
         feed_forward: `FeedForward` with the same units.
         residuals: Three `PreNorm` or `PostNorm`, one for each of the above parts.
@@ -72,7 +88,7 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
         return {"keys": keys, "values": values}
 
     def remembered(self, words: Any) -> Any:
-        """Return the keys and values that `step` caches; see `MultiHeadSelfAttention`."""
+        """Return what the self-attention keeps of a word; see `MultiHeadSelfAttention`."""
         return self.self_attention.remembered(words)
 
     def call(
@@ -108,7 +124,7 @@ class TransformerDecoderLayer(Composite, keras.layers.Layer):
 
         Args:
             words: `[batch, hypotheses, units]`.
-            cached: See `MultiHeadSelfAttention.step`.
+            cached: State of the self-attention; see `MultiHeadSelfAttention.step`.
             write: See `MultiHeadSelfAttention.step`.
             written: See `MultiHeadSelfAttention.step`.
             memory: From `project_memory`. The hypotheses of a row share it; it is never tiled.
@@ -198,8 +214,8 @@ class TransformerDecoder(Decoder):
 
     def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0
-    ) -> TimeCache | list:
-        """Return an empty cache; see `Decoder`.
+    ) -> TransformerState | list:
+        """Return the state before the first token; see `Decoder`.
 
         Args:
             states: Not used.
@@ -208,7 +224,7 @@ class TransformerDecoder(Decoder):
             steps: Number of steps that the cache has room for.
 
         Returns:
-            The cache of the layers, from bottom to top, or an empty list if `steps` is 0.
+            The state, or an empty list if `steps` is 0.
 
         Raises:
             ValueError: If there are more steps than positions.
@@ -218,7 +234,19 @@ class TransformerDecoder(Decoder):
             return []
         batch_size = ops.shape(memory["memory_mask"])[0]
         word = ops.zeros((batch_size, self.embedding.output_dim), dtype=self.compute_dtype)
-        return TimeCache.allocate([layer.remembered(word) for layer in self.layers], steps)
+        caching, others = (
+            [
+                layer.remembered(word)
+                for layer in self.layers
+                if layer.self_attention.caches == caches
+            ]
+            for caches in (True, False)
+        )
+        return TransformerState(
+            position=ops.zeros((batch_size,), dtype="int32"),
+            cache=TimeCache.allocate(caching, steps) if caching else (),
+            constant=others,
+        )
 
     def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
         """Compute what all steps need, once per source; see `Decoder`."""
@@ -228,7 +256,7 @@ class TransformerDecoder(Decoder):
     def call(
         self,
         target_ids: Any,
-        state: TimeCache | list,
+        state: TransformerState | list,
         memory: dict[str, Any],
         training: bool = False,
         targets: Targets | None = None,
@@ -238,31 +266,37 @@ class TransformerDecoder(Decoder):
         return self._generate(words, targets), self._records(weights)
 
     def step(
-        self, ids: Any, state: TimeCache | list, memory: dict[str, Any]
-    ) -> tuple[Any, dict[str, Any], TimeCache]:
+        self, ids: Any, state: TransformerState | list, memory: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any], TransformerState]:
         """Predict the next token of each hypothesis; see `Decoder`.
 
         Raises:
-            ValueError: If there is no cache.
+            ValueError: If the state has no room for steps.
         """
-        if not isinstance(state, TimeCache):
+        if not isinstance(state, TransformerState):
             raise ValueError(
                 "Expected a state with room for each step. Received: a state with steps=0. Pass "
                 "the number of steps, for example model.encode(inputs, steps=100)."
             )
         words = self.embedding(ids) * self.embedding.output_dim**0.5
-        words = self.positions(words, position=state.length)
-        cache, write = state.next_step()
-        weights, new = [], []
-        for layer, cached, projected in zip(
-            self.layers, state.values, memory["layers"], strict=True
-        ):
-            words, of_layer, cached = layer.step(
-                words, cached, write, cache.mask, projected, memory["memory_mask"]
+        words = self.positions(words, position=state.position)
+        cache, write, written = state.cache, None, None
+        if cache:
+            cache, write = cache.next_step()
+            written = cache.mask
+        # Each layer takes its state from the front of a list, and appends the next one.
+        caching, constant = list(cache and cache.values), list(state.constant)
+        weights = []
+        for layer, projected in zip(self.layers, memory["layers"], strict=True):
+            states = caching if layer.self_attention.caches else constant
+            words, of_layer, following = layer.step(
+                words, states.pop(0), write, written, projected, memory["memory_mask"]
             )
             weights.append(of_layer)
-            new.append(cached)
-        return self._generate(words), self._records(weights), cache._replace(values=new)
+            states.append(following)
+        cache = cache and cache._replace(values=caching)
+        state = TransformerState(state.position + 1, cache, constant)
+        return self._generate(words), self._records(weights), state
 
     def attend_by_head(self, target_ids: Any, memory: dict[str, Any]) -> Any:
         """Return the attention weights of each head of each layer; see `Decoder`."""

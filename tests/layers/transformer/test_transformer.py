@@ -184,7 +184,7 @@ def test_no_room_for_steps(source):
 def test_more_steps_than_positions(source):
     decoder = make_decoder(positions=layers.LearnedPositions(6))
     memory = decoder.project_memory(*source)
-    assert decoder.initial_state([], memory, steps=6).room == 6
+    assert decoder.initial_state([], memory, steps=6).cache.room == 6
     with pytest.raises(ValueError, match=r"Expected at most 6 words.*Received: 7 words"):
         decoder.initial_state([], memory, steps=7)
 
