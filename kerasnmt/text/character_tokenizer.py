@@ -1,18 +1,27 @@
 """Tokenizer of characters."""
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
 
 import keras
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.text.tags import (
+    FIRST_CODE_POINT,
+    LAST_CODE_POINT,
+    characters_and_tags,
+    is_tag,
+    tags_of,
+)
 from kerasnmt.text.tokenizer import as_tensor
 from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
 from kerasnmt.text.without_tensorflow import capitals
 
 # White space at the start or the end, such as no-break and ideographic spaces.
 _OUTER_SPACES = r"^[\s\v\pZ]+|[\s\v\pZ]+$"
+_PRIVATE = rf"[\x{{{FIRST_CODE_POINT:X}}}-\x{{{LAST_CODE_POINT:X}}}]"
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -22,16 +31,22 @@ class CharacterTokenizer(VocabularyTokenizer):
     Models can copy any unknown character from the source; see `tokenize_source`. Sources have no
     white space at their start and end; see `normalize_source`.
 
+    The vocabulary can also contain tags, such as `<de>` or `<V>`: angle brackets with no space and
+    no other angle bracket between them. In a text, such a tag is one token. Tags at the start of a
+    source tell the model about the whole of it, such as the language or the form of a word to
+    write: `<V><PST>walk`.
+
     Args:
-        characters: List or string of the characters with ids from 4, in the order of their ids.
+        characters: List or string of the characters and tags with ids from 4, in the order of their
+            ids.
         counts: Number of occurrences of each id, from 0, in the training text, or None if unknown.
         fold_case: Whether an uppercase letter that is not in the vocabulary gets the id of its
             lowercase letter. Letters of the vocabulary keep their ids. If `ı` is in the vocabulary,
             `I` becomes `ı` and `İ` becomes `i`, as in Turkish.
 
     Raises:
-        ValueError: If `characters` has duplicates or entries that are not single characters, or the
-            number of counts differs from the number of ids.
+        ValueError: If `characters` has duplicates or entries that are neither single characters nor
+            tags, or the number of counts differs from the number of ids.
     """
 
     kind = "characters"
@@ -47,29 +62,61 @@ class CharacterTokenizer(VocabularyTokenizer):
             characters = [*characters]
         characters = checked_entries("characters", characters)
         for character in characters:
-            if len(character) != 1:
+            if len(character) != 1 and not is_tag(character):
                 raise ValueError(
-                    f"Expected single characters. Received: characters with {character!r}."
+                    "Expected single characters, or tags such as <de>. Received: characters with "
+                    f"{character!r}."
                 )
         super().__init__(
             ["▁" if character == " " else character for character in characters], counts
         )
         self._characters = characters
         self._fold_case = fold_case
-        ids = {ord(character): id_ for id_, character in enumerate(characters, start=4)}
+        self._tags = [character for character in characters if len(character) > 1]
+        private = {tag: FIRST_CODE_POINT + number for number, tag in enumerate(self._tags)}
+        code_points = [private[c] if c in private else ord(c) for c in characters]
+        ids = {code_point: id_ for id_, code_point in enumerate(code_points, start=4)}
         if fold_case:
             ids = {ord(upper): ids[ord(lower)] for upper, lower in capitals(characters)} | ids
         with tf.init_scope():
             # Of the first four ids, only the unknown id is ever written, as "⁇".
-            self._code_points = tf.constant([ord(c) for c in ["⁇", "⁇", "⁇", "⁇", *characters]])
+            self._texts = tf.constant(["⁇", "⁇", "⁇", "⁇", *characters])
             self._ids = tf.lookup.StaticHashTable(
                 tf.lookup.KeyValueTensorInitializer([*ids], [*ids.values()], tf.int32, tf.int32),
                 default_value=UNKNOWN_ID,
             )
 
     @classmethod
-    def _units(cls, texts: Sequence[str]) -> Sequence[str]:
-        return texts
+    def train(
+        cls,
+        dataset: tf.data.Dataset | Iterable,
+        vocabulary_size: int | None = None,
+        *,
+        tags: bool = False,
+        sample: int = 1_000_000,
+    ) -> Self:
+        """Choose the most frequent characters. Ties are sorted by code points.
+
+        Args:
+            dataset: See `Tokenizer.train`.
+            vocabulary_size: Maximum number of ids, including the four special ids, or None for all
+                characters of the corpus.
+            tags: Whether a tag in the text, such as `<de>`, is one token; see the class.
+            sample: Maximum number of sentences, drawn at random. A character that occurs in none of
+                them stays unknown.
+
+        Returns:
+            The tokenizer.
+
+        Raises:
+            ValueError: See `VocabularyTokenizer.train`.
+        """
+        return cls._from_units(
+            dataset,
+            lambda texts: _split(texts, tags_of(texts) if tags else []),
+            vocabulary_size,
+            sample,
+        )
 
     def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
         """Return sources, or their contexts, without white space at their start and end.
@@ -85,13 +132,21 @@ class CharacterTokenizer(VocabularyTokenizer):
         return tf.strings.regex_replace(as_tensor(text), _OUTER_SPACES, "")
 
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
-        return self._ids.lookup(tf.strings.unicode_decode(text, "UTF-8"))
+        return self._ids.lookup(self._decoded(text))
 
     def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
-        code_points = tf.strings.unicode_decode(text, "UTF-8")
-        return self._ids.lookup(code_points), code_points.with_flat_values(
-            _one_by_one(code_points.flat_values)
-        )
+        code_points = self._decoded(text)
+        characters = tf.strings.unicode_encode(code_points.flat_values[:, tf.newaxis], "UTF-8")
+        return self._ids.lookup(code_points), code_points.with_flat_values(characters)
+
+    def _decoded(self, text: tf.Tensor) -> tf.RaggedTensor:
+        """Return the code points of texts, int32 `[batch, (length)]`, with one for each tag."""
+        if self._tags:
+            text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
+            text = tf.strings.regex_replace(text, _PRIVATE, "\ufffd")
+        for number, tag in enumerate(self._tags):
+            text = tf.strings.regex_replace(text, re.escape(tag), chr(FIRST_CODE_POINT + number))
+        return tf.strings.unicode_decode(text, "UTF-8")
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
@@ -102,14 +157,11 @@ class CharacterTokenizer(VocabularyTokenizer):
         }
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
-        code_points = tf.gather(self._code_points, ids)
-        if copied is None:
-            return tf.strings.unicode_encode(code_points, "UTF-8")
-        own = _one_by_one(code_points.flat_values)
-        characters = tf.where(copied.flat_values == "", own, copied.flat_values)
-        return tf.strings.reduce_join(ids.with_flat_values(characters), axis=-1)
+        texts = tf.gather(self._texts, ids.flat_values)
+        if copied is not None:
+            texts = tf.where(copied.flat_values == "", texts, copied.flat_values)
+        return tf.strings.reduce_join(ids.with_flat_values(texts), axis=-1)
 
 
-def _one_by_one(code_points: tf.Tensor) -> tf.Tensor:
-    """Return each code point `[count]` as a string `[count]`."""
-    return tf.strings.unicode_encode(code_points[:, tf.newaxis], "UTF-8")
+def _split(texts: Sequence[str], tags: Sequence[str]) -> Iterable[Iterable[str]]:
+    return (characters_and_tags(text, tags) for text in texts) if tags else texts

@@ -21,6 +21,7 @@ from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.normalization import NORMALIZATIONS, SPACES, nfc, substitutes
 from kerasnmt.text.sentences import sample_of_sentences
+from kerasnmt.text.tags import tags_of
 from kerasnmt.text.tokenizer import Tokenizer, as_tensor
 
 # Number of sentences from which the frequencies of ids are estimated.
@@ -115,6 +116,7 @@ class SentencePieceTokenizer(Tokenizer):
         *,
         character_coverage: float = 1.0,
         normalization: Literal["nfc", "nfkc", "nmt_nfkc", "identity"] = "nfc",
+        tags: bool = False,
         sample: int = 250_000,
     ) -> Self:
         """Train a unigram model. The same corpus always gives the same model.
@@ -130,6 +132,8 @@ class SentencePieceTokenizer(Tokenizer):
                 replaces compatible characters, such as "½", "…", "，" and the no-break space;
                 "nmt_nfkc" also turns zero-width characters into spaces, and removes control
                 characters; "identity" changes nothing but white space.
+            tags: Whether each tag in the text, such as `<de>`, is one piece: angle brackets with no
+                space and no other angle bracket between them. The vocabulary has all of them.
             sample: Maximum number of sentences, drawn at random. Training takes about 2 KB of
                 memory for each sentence.
 
@@ -159,6 +163,7 @@ class SentencePieceTokenizer(Tokenizer):
                     model_type="unigram",
                     character_coverage=character_coverage,
                     **rule,
+                    user_defined_symbols=tags_of(corpus) if tags else [],
                     pad_id=PAD_ID,
                     unk_id=UNKNOWN_ID,
                     bos_id=START_ID,

@@ -1,7 +1,7 @@
 """Base class of tokenizers whose vocabulary is a list of words or characters."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import tensorflow as tf
@@ -41,10 +41,21 @@ class VocabularyTokenizer(Tokenizer):
             ValueError: If the corpus is empty or has entries that are not strings, or
                 `vocabulary_size` is below 5.
         """
+        return cls._from_units(dataset, cls._units, vocabulary_size, sample)
+
+    @classmethod
+    def _from_units(
+        cls,
+        dataset: tf.data.Dataset | Iterable,
+        units: Callable[[Sequence[str]], Iterable[Iterable[str]]],
+        vocabulary_size: int | None,
+        sample: int,
+    ) -> Self:
+        """Choose the most frequent units of each text; see `train`."""
         counts: Counter[str] = Counter()
         texts = sample_of_sentences(dataset, sample)
-        for units in cls._units(texts):
-            counts.update(units)
+        for one in units(texts):
+            counts.update(one)
         entries = most_frequent(counts, vocabulary_size)
         return cls(entries, counts_of_ids(counts, entries, len(texts)))
 

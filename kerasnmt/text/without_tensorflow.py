@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kerasnmt.ids import END_ID, UNKNOWN_ID
+from kerasnmt.text.tags import characters_and_tags
 from kerasnmt.text.word_indices import JOINER
 
 # White space of `CharacterTokenizer.normalize_source` besides the characters of category Z.
@@ -154,6 +155,7 @@ class _Characters(PlainTokenizer):
     def __init__(self, characters: Sequence[str], fold_case: bool = False, **_: Any) -> None:
         super().__init__(["▁" if one == " " else one for one in characters])
         self._characters = ["⁇"] * 4 + [*characters]
+        self._tags = [one for one in characters if len(one) > 1]
         self._ids = {one: number for number, one in enumerate(characters, 4)}
         if fold_case:
             folded = {upper: self._ids[lower] for upper, lower in capitals(characters)}
@@ -164,6 +166,8 @@ class _Characters(PlainTokenizer):
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
         characters = [*_decoded(text)]
+        if self._tags:
+            characters = characters_and_tags(_decoded(text), self._tags)
         return [self._ids.get(one, UNKNOWN_ID) for one in characters], characters
 
     def _written(self, tokens: Sequence[tuple[int, str]]) -> str:

@@ -57,6 +57,33 @@ def test_case_of_turkish():
     assert CharacterTokenizer("i", fold_case=True).tokenize(["Iİ"]).to_list() == [[4, 1]]
 
 
+def test_tags_are_single_tokens():
+    texts = ["<V><PST;3>go went", "<N>go", "a <b c> <N> <s>"]
+    tokenizer = CharacterTokenizer.train(texts, tags=True)
+    characters = tokenizer.get_config()["characters"]
+    assert {"<N>", "<PST;3>", "<V>"} < {*characters} and "<s>" not in characters
+    id_of = {text: number for number, text in enumerate(characters, start=4)}
+    expected = [id_of[one] for one in ["<N>", "<PST;3>", "g", "o", "<", "s", ">", " "]]
+    assert tokenizer.tokenize(["<N><PST;3>go<s> "]).to_list() == [expected]
+    assert tokenizer.detokenize([expected]).numpy().tolist() == [b"<N><PST;3>go<s> "]
+    assert tokenizer.tokens(expected).numpy()[:2].tolist() == [b"<N>", b"<PST;3>"]
+    # An unknown tag is characters, and so is every tag without the option.
+    assert len(tokenizer.tokenize(["<PL>"]).to_list()[0]) == 4
+    without = CharacterTokenizer.train(texts)
+    assert len(without.tokenize(["<N>"]).to_list()[0]) == 3
+    copy = CharacterTokenizer.from_config(tokenizer.get_config())
+    assert copy.tokenize(texts).to_list() == tokenizer.tokenize(texts).to_list()
+    # A private code point of a text is no tag.
+    assert tokenizer.tokenize(["\U000f0000"]).to_list() == [[1]]
+
+
+def test_unknown_characters_beside_tags_can_be_copied():
+    tokenizer = CharacterTokenizer(["a", "<N>"])
+    source = tokenizer.tokenize_source(["<N>aé"])
+    assert source.extended_ids.to_list() == [[5, 4, 6]]
+    assert source.unknown_words.to_list() == [["é".encode()]]
+
+
 def test_sources_have_no_white_space_at_their_ends():
     tokenizer = CharacterTokenizer(["a", " ", "\u3000", "\u00a0", "b"])
     texts = [" a b", "a b\u00a0", "\u3000\t a\u00a0b \v\r", "\u3000", " \u00a0 ", "", "\u200ca "]

@@ -26,6 +26,16 @@ def test_frequent_words_become_one_piece():
     assert tokens == ["▁horse", "▁cat", "s"]
 
 
+def test_tags_are_single_pieces():
+    corpus = [f"<{'de' if number % 2 else 'x;1'}>{text}" for number, text in enumerate(CORPUS)]
+    tokenizer = SentencePieceTokenizer.train(corpus, 27, tags=True)
+    ids = tokenizer.tokenize(["<x;1><de>the horse"])
+    tokens = [token.decode() for token in tokenizer.tokens(ids[0]).numpy()]
+    assert [token for token in tokens if token != "▁"][:2] == ["<x;1>", "<de>"]
+    assert tokenizer.detokenize(ids).numpy().tolist() == [b"<x;1><de>the horse"]
+    assert tokenizer.normalize_source(["<de>"]).numpy().tolist() == [b"<de>"]
+
+
 @pytest.mark.parametrize("normalization", ["nfc", "identity", "nmt_nfkc"])
 def test_a_corpus_gives_one_model_with_any_temporary_folder(normalization, tmp_path, monkeypatch):
     """The path of the rule is not in the model, whose other fields stay as they are."""

@@ -59,6 +59,7 @@ def tokenizers():
         "words": WordTokenizer(["the", "dog", "."]),
         "words_and_punctuation": PunctuationTokenizer(["the", "dog", "￭.", "(￭", "ß", "￭'s"]),
         "characters": CharacterTokenizer([*"abc .é☃"]),
+        "characters and tags": CharacterTokenizer([*"abc .é☃", "<x>", "<V;3.>", "<n-1>"]),
         "folded characters": CharacterTokenizer([*"abc .éßı"], fold_case=True),
     }
 

@@ -81,6 +81,12 @@ class _Tokenizer(_Section):
         "compatible characters, such as ½ and …, on both sides; identity changes only spaces.",
     )
 
+    tags: bool = Field(
+        False,
+        description="Whether a tag in a text, such as <de>, is one token of SentencePiece or "
+        "characters.",
+    )
+
     @model_validator(mode="after")
     def _options_of_pieces(self) -> Self:
         if self.kind == "sentencepiece" and self.vocabulary_size is None:
@@ -88,6 +94,8 @@ class _Tokenizer(_Section):
         for name in ("character_coverage", "normalization"):
             if self.kind != "sentencepiece" and name in self.options:
                 raise ValueError(f"should have kind: sentencepiece with {name}")
+        if self.tags and self.kind.startswith("words"):
+            raise ValueError("should have kind: sentencepiece or characters with tags")
         return self
 
     @property

@@ -26,7 +26,20 @@ SPACES = "\t\n\v\f\r▁"
 OWN = ["<x>", "dog", "①", "ab", "the d", "▁a", "é"]
 ODD = ["", " ", "  ", *SPACES, *"\x85\u2028\x1c\0\ufeff\u200b\u00a0\u3000\u200d\u0301\ufffd"]
 ODD += [*"🏽ﬁé￭⁇(“İIẞßΣ", "👩‍👩‍👧", "👍🏽", "e\u0301", "\u1100\u1161", "ﾊﾟ", "'s", "’s", " . "]
-ODD += ["<s>", "</s>", "<unk>", "<0x41>", *OWN, "the ", "0", "00"]
+ODD += [
+    "<s>",
+    "</s>",
+    "<unk>",
+    "<0x41>",
+    "<V;3.>",
+    "<n-1>a",
+    "<<x>",
+    "\U000f0001",
+    *OWN,
+    "the ",
+    "0",
+    "00",
+]
 UNKNOWN_WORDS = ["x", "</s>", "é", " "]
 CHARACTERS = [chr(number) for number in range(0x110000) if not 0xD800 <= number < 0xE000]
 CHARACTERS = [one for one in CHARACTERS if unicodedata.category(one) != "Cn"]
@@ -124,6 +137,9 @@ def tokenizers(tmp_path_factory, presets):
         "punctuation": serialized("PunctuationTokenizer", words=["the", "dog", "￭.", "(￭", "￭'s"]),
         "characters": serialized("CharacterTokenizer", characters=[*"abc .é☃"]),
         "folded": serialized("CharacterTokenizer", characters=[*"abcß .éıiσά"], fold_case=True),
+        "tags": serialized(
+            "CharacterTokenizer", characters=[*"abc .<>é", "<x>", "<V;3.>", "<n-1>"]
+        ),
         "all folded": serialized("CharacterTokenizer", characters=lowercase, fold_case=True),
     }
 

@@ -118,6 +118,14 @@ class TestLoad:
         message = "'tokenizer.shared' should have kind: sentencepiece with character_coverage"
         assert message in problem(section % "words")
 
+    def test_tags_are_for_pieces_and_characters(self, folder):
+        section = "tokenizer.shared={kind: %s, vocabulary_size: 50, tags: true}"
+        for kind in ("sentencepiece", "characters"):
+            options = load(section % kind).tokenizer.shared.options
+            assert options == {"vocabulary_size": 50, "tags": True}
+        message = "'tokenizer.shared' should have kind: sentencepiece or characters with tags"
+        assert message in problem(section % "words_and_punctuation")
+
     def test_normalization_is_for_pieces(self, folder):
         section = "tokenizer.shared={kind: %s, vocabulary_size: 50, normalization: %s}"
         options = load(section % ("sentencepiece", "nmt_nfkc")).tokenizer.shared.options

@@ -138,6 +138,10 @@ class Characters extends Tokenizer {
     const known = new Map(ids);
     const folded = foldCase ? capitals(characters) : [];
     this.ids = new Map([...folded.map(([upper, lower]) => [upper, known.get(lower)]), ...ids]);
+    const tags = characters.filter((one) => [...one].length > 1);
+    const escaped = tags.map((tag) => tag.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+    this.tags = tags.length > 0;
+    this.units = new RegExp([...escaped, "."].join("|"), "gsu");
   }
 
   normalizeSource(text) {
@@ -145,7 +149,8 @@ class Characters extends Tokenizer {
   }
 
   _split(text) {
-    const words = [...text];
+    if (this.tags) text = text.replace(/[\u{f0000}-\u{fffff}]/gu, "\ufffd");
+    const words = text.match(this.units) ?? [];
     return { ids: words.map((one) => this.ids.get(one) ?? UNKNOWN_ID), words };
   }
 

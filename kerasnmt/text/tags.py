@@ -1,0 +1,27 @@
+"""Tags in texts, such as `<de>` or `<V>`, which are single tokens."""
+
+import re
+from collections.abc import Iterable
+
+# A tag: no spaces and no angle brackets between angle brackets.
+TAG = re.compile(r"<[^<>\s]+>")
+# Code points of a plane for private use, which stand for tags while TensorFlow reads a text.
+FIRST_CODE_POINT, LAST_CODE_POINT = 0xF0000, 0xFFFFF
+_PRIVATE = re.compile(f"[{chr(FIRST_CODE_POINT)}-{chr(LAST_CODE_POINT)}]")
+_RESERVED = {"<pad>", "<unk>", "<s>", "</s>"}
+
+
+def is_tag(text: str) -> bool:
+    """Return whether a text is a single tag."""
+    return bool(TAG.fullmatch(text)) and text not in _RESERVED
+
+
+def tags_of(texts: Iterable[str]) -> list[str]:
+    """Return the different tags in texts, sorted by code points."""
+    return sorted({tag for text in texts for tag in TAG.findall(text) if is_tag(tag)})
+
+
+def characters_and_tags(text: str, tags: Iterable[str]) -> list[str]:
+    """Split a text into characters. A tag of `tags` is one, and a private code point is U+FFFD."""
+    alternatives = [*map(re.escape, tags), "."]
+    return re.findall("|".join(alternatives), _PRIVATE.sub("\ufffd", text), flags=re.DOTALL)
