@@ -25,6 +25,7 @@ def luong(
     bidirectional: bool = True,
     num_layers: int = 1,
     input_feeding: bool = False,
+    normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     fused: bool = False,
     dropout: float = 0.2,
@@ -64,7 +65,13 @@ def luong(
     annotation_units = _annotation_units(units, encoder_units, directions)
     assembly.check_num_layers(num_layers)
     _check_fused(fused, input_feeding, num_layers, state_dropout)
-    attention = layers.Attention(score, window, assembly.coverage_layer(coverage), name="attention")
+    attention = layers.Attention(
+        score,
+        window,
+        assembly.coverage_layer(coverage),
+        normalizer=normalizer,
+        name="attention",
+    )
     if input_feeding:
         decoder_cell, readout = layers.InputFeedingDecoderCell, layers.StateReadout(name="readout")
     else:

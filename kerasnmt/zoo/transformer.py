@@ -23,6 +23,7 @@ def transformer(
     decoder_layers: int = 6,
     dropout: float = 0.1,
     attention_dropout: float = 0.0,
+    normalizer: str | keras.layers.Layer = "softmax",
     pre_norm: bool = False,
     max_positions: int | None = None,
     tie_embeddings: bool = True,
@@ -64,7 +65,9 @@ def transformer(
     scale = (3 / units) ** 0.5
 
     def self_attention(name: str, causal: bool) -> layers.MultiHeadSelfAttention:
-        return layers.MultiHeadSelfAttention(units, num_heads, attention_dropout, causal, name=name)
+        return layers.MultiHeadSelfAttention(
+            units, num_heads, attention_dropout, causal, normalizer, name=name
+        )
 
     def around(*sublayers: str) -> list[keras.layers.Layer]:
         norm = layers.PreNorm if pre_norm else layers.PostNorm
@@ -92,7 +95,9 @@ def transformer(
     decoder = [
         layers.TransformerDecoderLayer(
             self_attention("self_attention", causal=True),
-            layers.MultiHeadAttention(units, num_heads, attention_dropout, name="cross_attention"),
+            layers.MultiHeadAttention(
+                units, num_heads, attention_dropout, normalizer, name="cross_attention"
+            ),
             layers.FeedForward(hidden_units, units, name="feed_forward"),
             around("self_attention", "cross_attention", "feed_forward"),
             name=f"layer_{number}",

@@ -16,6 +16,7 @@ from kerasnmt.layers import (
     PostNorm,
     PreNorm,
     SinusoidalPositions,
+    Softmax,
     TiedVocabularyProjection,
     TransformerDecoder,
     TransformerDecoderLayer,
@@ -45,6 +46,12 @@ def check_transformer(model: keras.Model) -> None:
             f"Received: {model.name} ({wrong}). Use model.export to write it for TF Serving."
         )
     encoder, decoder = model.encoder, model.decoder
+    if decoder.generator.normalizer != "softmax":
+        raise ValueError(
+            "Expected softmax probabilities for CTranslate2. Received: "
+            f"{model.name}, which was trained with the entmax loss "
+            f"({decoder.generator.normalizer}). Use model.export to write it for TF Serving."
+        )
     heads = [
         {layer.attention.num_heads for layer in encoder.layers},
         {a.num_heads for one in decoder.layers for a in (one.self_attention, one.cross_attention)},
@@ -142,10 +149,13 @@ def _parts(model: keras.Model) -> Iterator[tuple[Any, tuple[type, ...]]]:
     for layer in encoder.layers:
         yield layer, (TransformerEncoderLayer,)
         yield layer.attention, (MultiHeadSelfAttention,)
+        yield layer.attention.normalizer, (Softmax,)
     for layer in decoder.layers:
         yield layer, (TransformerDecoderLayer,)
         yield layer.self_attention, (MultiHeadSelfAttention,)
         yield layer.cross_attention, (MultiHeadAttention,)
+        yield layer.self_attention.normalizer, (Softmax,)
+        yield layer.cross_attention.normalizer, (Softmax,)
 
 
 def _normalizations(model: keras.Model) -> Iterator[LayerNormalization]:
