@@ -36,7 +36,8 @@ def check_transformer(model: keras.Model) -> None:
 
     Raises:
         ValueError: If the model is not a Transformer with the layers of `zoo.transformer_base`, or
-            its layers differ in the number of heads or in epsilon.
+            its layers differ in the number of heads or in epsilon, or normalize by other functions
+            than the softmax.
     """
     kinds = ((type(part), allowed) for part, allowed in _parts(model))
     wrong = next((kind.__name__ for kind, allowed in kinds if kind not in allowed), None)
@@ -46,11 +47,18 @@ def check_transformer(model: keras.Model) -> None:
             f"Received: {model.name} ({wrong}). Use model.export to write it for TF Serving."
         )
     encoder, decoder = model.encoder, model.decoder
-    if decoder.generator.normalizer != "softmax":
+    attentions = [
+        *(layer.attention for layer in encoder.layers),
+        *(a for one in decoder.layers for a in (one.self_attention, one.cross_attention)),
+    ]
+    normalizers = [attention.normalizer for attention in attentions]
+    others = [one for one in normalizers if type(one) is not Softmax or one.temperature != 1]
+    if others or decoder.generator.normalizer != "softmax":
         raise ValueError(
-            "Expected softmax probabilities for CTranslate2. Received: "
-            f"{model.name}, which was trained with the entmax loss "
-            f"({decoder.generator.normalizer}). Use model.export to write it for TF Serving."
+            "Expected a Transformer whose attentions and output use the softmax, for CTranslate2. "
+            f"Received: {model.name} with {[type(one).__name__ for one in others]} in attentions "
+            f"and {decoder.generator.normalizer} in the output. Use model.export to write it for "
+            "TF Serving."
         )
     heads = [
         {layer.attention.num_heads for layer in encoder.layers},
@@ -149,13 +157,10 @@ def _parts(model: keras.Model) -> Iterator[tuple[Any, tuple[type, ...]]]:
     for layer in encoder.layers:
         yield layer, (TransformerEncoderLayer,)
         yield layer.attention, (MultiHeadSelfAttention,)
-        yield layer.attention.normalizer, (Softmax,)
     for layer in decoder.layers:
         yield layer, (TransformerDecoderLayer,)
         yield layer.self_attention, (MultiHeadSelfAttention,)
         yield layer.cross_attention, (MultiHeadAttention,)
-        yield layer.self_attention.normalizer, (Softmax,)
-        yield layer.cross_attention.normalizer, (Softmax,)
 
 
 def _normalizations(model: keras.Model) -> Iterator[LayerNormalization]:
