@@ -3,6 +3,13 @@
 from kerasnmt.layers.attention.attention import Attention, BahdanauAttention
 from kerasnmt.layers.attention.coverage import Coverage, DoublyStochastic
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
+from kerasnmt.layers.attention.normalizers import (
+    Entmax,
+    Entmax15,
+    Normalizer,
+    Softmax,
+    Sparsemax,
+)
 from kerasnmt.layers.attention.scores import (
     AdditiveScore,
     CosineScore,
@@ -30,6 +37,7 @@ from kerasnmt.layers.decoders.decoder_cell import (
     FirstStateDecoderCell,
     ThoughtVectorDecoderCell,
 )
+from kerasnmt.layers.decoders.entmax_loss import entmax_loss
 from kerasnmt.layers.decoders.gates import ContextGate, Gate, SigmoidGate, SoftmaxGate
 from kerasnmt.layers.decoders.generators import TiedVocabularyProjection, VocabularyProjection
 from kerasnmt.layers.decoders.history_decoder_cell import HistoryDecoderCell
@@ -122,6 +130,8 @@ __all__ = [
     "DenseBridge",
     "DotScore",
     "DoublyStochastic",
+    "Entmax",
+    "Entmax15",
     "FeedForward",
     "FirstStateDecoderCell",
     "ForwardLayer",
@@ -149,6 +159,7 @@ __all__ = [
     "MultiHeadSelfAttention",
     "NormalizedGRUCell",
     "NormalizedLSTMCell",
+    "Normalizer",
     "PixelScaling",
     "PointerDecoder",
     "PointerGeneratorDecoder",
@@ -164,7 +175,9 @@ __all__ = [
     "SigmoidGate",
     "SimpleRNNCell",
     "SinusoidalPositions",
+    "Softmax",
     "SoftmaxGate",
+    "Sparsemax",
     "StackedCell",
     "StateDropout",
     "StateReadout",
@@ -183,6 +196,7 @@ __all__ = [
     "VocabularyProjection",
     "ZeroBridge",
     "build_once",
+    "entmax_loss",
     "masked_softmax",
     "token_log_probability",
 ]

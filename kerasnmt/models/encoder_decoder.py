@@ -9,8 +9,9 @@ from keras import ops
 
 from kerasnmt import hooks
 from kerasnmt.ids import PAD_ID
-from kerasnmt.layers import Targets, TokenProbability, build_once
+from kerasnmt.layers import Targets, TokenProbability, VocabularyProjection, build_once
 from kerasnmt.layers.composite import comes_from_elsewhere, layers_within
+from kerasnmt.layers.decoders.copying import at_least_tiny
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.losses import (
     aligned_words,
@@ -23,6 +24,9 @@ from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.replicas import Replicas
 from kerasnmt.models.scheduled_sampling import ScheduledSampling
 from kerasnmt.models.search_model import SearchModel
+
+# Normalizer of the output, by the name of the loss that trains it.
+_NORMALIZERS = {"cross_entropy": "softmax", "entmax15": "entmax15", "sparsemax": "sparsemax"}
 
 
 class EncoderDecoder(SearchModel):
@@ -261,6 +265,7 @@ class EncoderDecoder(SearchModel):
         self,
         optimizer: Any = "adam",
         *,
+        loss: Any = None,
         label_smoothing: float = 0.1,
         guided_attention: float = 1.0,
         scheduled_sampling: float | keras.optimizers.schedules.LearningRateSchedule = 0.0,
@@ -276,6 +281,13 @@ class EncoderDecoder(SearchModel):
 
         Args:
             optimizer: See `keras.Model.compile`.
+            loss: "cross_entropy", "entmax15" or "sparsemax", which also sets the normalizer of the
+                output: with "entmax15", training minimizes `kerasnmt.layers.entmax_loss`, and most
+                words have a probability of exactly 0, also in search and scores. Their
+                log-probability is -1e9, so that scores stay finite; in the perplexity, they have a
+                probability of 1e-30. If None, the model keeps its normalizer, which is the softmax
+                in a new model, and trains with the loss of this normalizer. Another loss of
+                `keras.Model.compile` must take logits, and needs the softmax.
             label_smoothing: Probability that is taken from the target token and spread evenly over
                 the vocabulary, in [0, 1). Perplexity is measured without label smoothing.
             guided_attention: Weight of the loss of guided attention, at least 0. It applies if the
@@ -289,19 +301,18 @@ class EncoderDecoder(SearchModel):
                 cross-entropy of both passes, plus alpha / 2 times the divergence of their
                 predictions. This is half of the paper's loss, which is the sum over both passes. A
                 step takes about twice as long. See `kerasnmt.models.losses.r_drop_loss`.
-            **kwargs: See `keras.Model.compile`. A `loss` and metrics must take logits. With them, a
-                step is slower, because padding is projected to the vocabulary too.
+            **kwargs: See `keras.Model.compile`. Metrics must take logits. With them, or with a loss
+                of Keras, a step is slower, because padding is projected to the vocabulary too.
 
         Raises:
-            ValueError: If a number is out of range, a `loss` takes probabilities, or there is a
-                `loss` together with `r_drop`, or for a model that copies, which returns no logits.
+            ValueError: If a number is out of range, a `loss` takes probabilities, the output has
+                no normalizer for it, or `r_drop` comes with another loss than the cross-entropy. A
+                model that copies takes no other loss, because it returns no logits.
         """
-        check_takes_logits(kwargs.get("loss"))
-        if self.copies and kwargs.get("loss") is not None:
-            raise ValueError(
-                "Expected no loss for a model that copies, because it returns no logits. Received: "
-                f"loss={kwargs['loss']!r:.60}. Omit loss to use the model's own loss."
-            )
+        named = isinstance(loss, str) and loss in _NORMALIZERS
+        keras_loss = None if named else loss
+        check_takes_logits(keras_loss)
+        self._check_loss(loss, keras_loss)
         if not 0.0 <= label_smoothing < 1.0:
             raise ValueError(
                 "Expected 0 <= label_smoothing < 1; a usual value is 0.1. "
@@ -316,15 +327,19 @@ class EncoderDecoder(SearchModel):
                 "Expected r_drop >= 0; usual values are 1 to 5, and 0 means no R-Drop. "
                 f"Received: r_drop={r_drop}"
             )
-        if r_drop and kwargs.get("loss") is not None:
+        normalizer = _NORMALIZERS[loss] if named else self._normalizer
+        if r_drop and (keras_loss is not None or normalizer != "softmax"):
             raise ValueError(
-                "Expected no loss with r_drop, which is a part of the model's own loss. Received: "
-                f"loss={kwargs['loss']!r:.60}, r_drop={r_drop}. Omit one of them."
+                "Expected no loss with r_drop, which is a part of the model's own loss, the "
+                f"cross-entropy. Received: loss={loss!r:.60}, r_drop={r_drop}, and a model with "
+                f"normalizer={self._normalizer!r}. Omit one of them."
             )
         sampling = ScheduledSampling(scheduled_sampling, self.sampling_generator)
-        super().compile(optimizer=optimizer, **kwargs)
+        super().compile(optimizer=optimizer, loss=keras_loss, **kwargs)
         # Keras keeps the loss of an earlier call of `compile` if this call has none.
-        self._has_own_loss = kwargs.get("loss") is None
+        self._has_own_loss = keras_loss is None
+        if normalizer != self._normalizer:
+            self.decoder.generator.normalizer = normalizer
         metrics = [kwargs.get(name) for name in ("metrics", "weighted_metrics")]
         if metrics != [None, None]:  # Keras also keeps the metrics of an earlier call.
             self._has_metrics = any(metrics)
@@ -338,6 +353,33 @@ class EncoderDecoder(SearchModel):
         self.label_smoothing = label_smoothing
         self.guided_attention = guided_attention
         self.r_drop = r_drop
+
+    @property
+    def _normalizer(self) -> str:
+        """Name of the normalizer of the output."""
+        generator = self.decoder.generator
+        return generator.normalizer if isinstance(generator, VocabularyProjection) else "softmax"
+
+    def _check_loss(self, loss: Any, keras_loss: Any) -> None:
+        """Check that the output of the model has this loss."""
+        if self.copies and loss not in (None, "cross_entropy"):
+            raise ValueError(
+                "Expected no loss for a model that copies, because it returns no logits. Received: "
+                f"loss={loss!r:.60}. Omit loss to use the model's own loss."
+            )
+        if keras_loss is not None and self._normalizer != "softmax":
+            raise ValueError(
+                f"Expected loss={self._normalizer!r} or none, because the output of the model is "
+                f"normalized by {self._normalizer}. Received: loss={loss!r:.60}. Compile with "
+                'loss="cross_entropy" first to return to the softmax.'
+            )
+        generator = self.decoder.generator
+        entmax = keras_loss is None and loss not in (None, "cross_entropy")
+        if entmax and not isinstance(generator, VocabularyProjection):
+            raise ValueError(
+                "Expected a decoder whose generator is a VocabularyProjection, for an entmax loss. "
+                f"Received: loss={loss!r}, generator={type(generator).__name__}."
+            )
 
     def make_train_function(self, force: bool = False) -> Any:
         """Prepare `fit`. Scheduled sampling continues after the updates of the optimizer."""
@@ -403,7 +445,7 @@ class EncoderDecoder(SearchModel):
         if not isinstance(y_pred, TokenProbability):
             probability = self.decoder.log_probability(y_pred, y)
         weight = token_weights(y, sample_weight)
-        self.perplexity.update_state(probability.log, weight)
+        self.perplexity.update_state(at_least_tiny(probability.log), weight)
         for metric in self.decoder_metrics:
             # The values are flat, because Keras would average each row with its padding first.
             values = ops.reshape(probability.measured[metric.name], (-1,))
@@ -412,7 +454,7 @@ class EncoderDecoder(SearchModel):
             return super().compute_loss(x, y, y_pred, weight, training)
         tokens = self.replicas.mean_count(weight)
         loss = cross_entropy(
-            probability.log, probability.mean, weight, tokens, self.label_smoothing
+            probability.gain, probability.mean, weight, tokens, self.label_smoothing
         )
         if training and self.r_drop:
             every = self.decoder.next_log_probability(y_pred)

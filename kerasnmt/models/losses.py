@@ -50,8 +50,8 @@ def cross_entropy(
     architecture for computer vision", section 7, for label smoothing.
 
     Args:
-        log_probability: log p(y_t), float32 `[batch, target_length]`.
-        mean_log_probability: Mean of log p over the vocabulary, of the same shape.
+        log_probability: log p(y_t), float32 `[batch, target_length]`, or minus another loss.
+        mean_log_probability: Its mean over the vocabulary, of the same shape.
         weight: w, of the same shape, 0 for padding.
         tokens: Sum of the weights, a float32 scalar.
         label_smoothing: epsilon, the probability that is spread over the vocabulary.

@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from kerasnmt.ids import END_ID
-from kerasnmt.layers import MemoryHop, build_once
+from kerasnmt.layers import MemoryHop, VocabularyProjection, build_once
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.models.text_model import TextModel
 
@@ -62,6 +62,11 @@ class MemoryNetwork(TextModel):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        if isinstance(generator, VocabularyProjection) and generator.normalizer != "softmax":
+            raise ValueError(
+                "Expected a generator with the softmax, because the loss is the cross-entropy. "
+                f"Received: a generator with normalizer={generator.normalizer!r}."
+            )
         self.memories = memories
         self.generator = generator
         self.source_tokenizer = source_tokenizer

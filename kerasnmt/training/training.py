@@ -149,6 +149,7 @@ def compile_model(prepared: Prepared) -> None:
     with prepared.devices.scope():
         model.compile(
             _optimizer(prepared, steps),
+            loss=training.loss,
             label_smoothing=training.label_smoothing,
             guided_attention=training.guided_attention or 0.0,
             r_drop=training.r_drop,

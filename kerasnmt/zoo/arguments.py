@@ -17,6 +17,9 @@ ARGUMENTS = {
     "embedding_dim": "Size of an embedded word.",
     "num_layers": "Number of layers of the encoder and of the decoder's cell, at least 1. Stacked "
     "layers use residual connections.",
+    "normalizer": 'Normalizer of the attention: "softmax", "sparsemax" or "entmax15", or a '
+    "layer, such as `kerasnmt.layers.Entmax(1.3)`. The latter two of these names give most "
+    "positions a weight of exactly 0.",
     "coverage": "Weight of the coverage loss, or None for attention without coverage. 0 gives "
     "coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning (2017) "
     "use 1, but for a trained model.",

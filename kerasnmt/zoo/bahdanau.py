@@ -24,6 +24,7 @@ def bahdanau(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     layer_normalization: bool = False,
     dropout: float = 0.2,
@@ -53,9 +54,9 @@ def bahdanau(
     cell = assembly.normalized(cell, layer_normalization)
     covered = assembly.coverage_layer(coverage)
     attention = (
-        layers.BahdanauAttention(units, covered, name="attention")
+        layers.BahdanauAttention(units, covered, normalizer=normalizer, name="attention")
         if score is None
-        else layers.Attention(score, coverage=covered, name="attention")
+        else layers.Attention(score, coverage=covered, normalizer=normalizer, name="attention")
     )
     return assembly.recurrent_model(
         source,
@@ -140,6 +141,7 @@ def history_attention_gru(
     *,
     embedding_dim: int,
     units: int,
+    normalizer: str | keras.layers.Layer,
     coverage: float | None,
     layer_normalization: bool,
     state_dropout: float,
@@ -165,8 +167,10 @@ def history_attention_gru(
         bridge=layers.BackwardStateBridge(units, name="bridge"),
         decoder_cell=layers.HistoryDecoderCell(
             cell(units, name="cell"),
-            layers.BahdanauAttention(units, assembly.coverage_layer(coverage), name="attention"),
-            layers.BahdanauAttention(units, name="history_attention"),
+            layers.BahdanauAttention(
+                units, assembly.coverage_layer(coverage), normalizer=normalizer, name="attention"
+            ),
+            layers.BahdanauAttention(units, normalizer=normalizer, name="history_attention"),
             state_dropout,
             name="cell",
         ),

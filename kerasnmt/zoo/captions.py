@@ -21,6 +21,7 @@ def show_attend_tell_lstm(
     positions: bool = True,
     embedding_dim: int = 128,
     units: int = 256,
+    normalizer: str | keras.layers.Layer = "softmax",
     doubly_stochastic: float = 0.0,
     dropout: float = 0.2,
     state_dropout: float = 0.0,
@@ -73,7 +74,10 @@ def show_attend_tell_lstm(
             cell=layers.GatedDecoderCell(
                 cell,
                 layers.BahdanauAttention(
-                    units, penalty=penalty if doubly_stochastic else None, name="attention"
+                    units,
+                    penalty=penalty if doubly_stochastic else None,
+                    normalizer=normalizer,
+                    name="attention",
                 ),
                 state_dropout,
                 name="cell",

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import keras
+
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
 from kerasnmt.zoo import assembly
@@ -16,6 +18,7 @@ def cgru(
     embedding_dim: int = 256,
     units: int = 256,
     transitions: int = 2,
+    normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     layer_normalization: bool = False,
     dropout: float = 0.2,
@@ -61,7 +64,9 @@ def cgru(
         decoder_cell=layers.ConditionalDecoderCell(
             first,
             layers.TransitionCell([second, *others], name="transition") if others else second,
-            layers.BahdanauAttention(units, assembly.coverage_layer(coverage), name="attention"),
+            layers.BahdanauAttention(
+                units, assembly.coverage_layer(coverage), normalizer=normalizer, name="attention"
+            ),
             state_dropout,
             name="cell",
         ),

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import keras
+
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
 from kerasnmt.zoo import assembly
@@ -16,6 +18,7 @@ def context_attention_gru(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    normalizer: str | keras.layers.Layer = "softmax",
     dropout: float = 0.2,
     state_dropout: float = 0.0,
     tie_embeddings: bool = False,
@@ -51,8 +54,8 @@ def context_attention_gru(
         assembly.word_embedding(size, embedding_dim),
         layers.ContextDecoderCell(
             layers.GRUCell(units, name="cell"),
-            layers.BahdanauAttention(units, name="attention"),
-            layers.BahdanauAttention(units, name="context_attention"),
+            layers.BahdanauAttention(units, normalizer=normalizer, name="attention"),
+            layers.BahdanauAttention(units, normalizer=normalizer, name="context_attention"),
             state_dropout,
             name="cell",
         ),

@@ -25,6 +25,7 @@ def luong(
     bidirectional: bool = True,
     num_layers: int = 1,
     input_feeding: bool = False,
+    normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     fused: bool = False,
     layer_normalization: bool = False,
@@ -68,7 +69,13 @@ def luong(
     assembly.check_num_layers(num_layers)
     _check_fused(fused, input_feeding, num_layers, state_dropout, layer_normalization)
     cell = assembly.normalized(cell, layer_normalization)
-    attention = layers.Attention(score, window, assembly.coverage_layer(coverage), name="attention")
+    attention = layers.Attention(
+        score,
+        window,
+        assembly.coverage_layer(coverage),
+        normalizer=normalizer,
+        name="attention",
+    )
     if input_feeding:
         decoder_cell, readout = layers.InputFeedingDecoderCell, layers.StateReadout(name="readout")
     else:

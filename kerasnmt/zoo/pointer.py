@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import keras
+
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
 from kerasnmt.zoo import assembly
@@ -23,6 +25,7 @@ def pointer_generator(
     embedding_dim: int = 256,
     units: int = 256,
     own_pointer: bool = False,
+    normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     dropout: float = 0.2,
     state_dropout: float = 0.0,
@@ -53,11 +56,14 @@ def pointer_generator(
         target,
         cell,
         gate=gate,
-        pointer=layers.BahdanauAttention(units, name="pointer") if own_pointer else None,
+        pointer=layers.BahdanauAttention(units, normalizer=normalizer, name="pointer")
+        if own_pointer
+        else None,
         embedding_scale=embedding_scale,
         name=name,
         embedding_dim=embedding_dim,
         units=units,
+        normalizer=normalizer,
         coverage=coverage,
         dropout=dropout,
         state_dropout=state_dropout,
@@ -99,6 +105,7 @@ def pointer_network_lstm(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     dropout: float = 0.2,
     state_dropout: float = 0.0,
@@ -130,7 +137,9 @@ def pointer_network_lstm(
     assembly.need_one_vocabulary(COPIES.format("pointer_network_lstm"), source, target)
     _, size, tokenizers = assembly.sizes_and_tokenizers(source, target)
     cell = layers.LSTMCell(units, name="cell")
-    attention = layers.BahdanauAttention(units, assembly.coverage_layer(coverage), name="attention")
+    attention = layers.BahdanauAttention(
+        units, assembly.coverage_layer(coverage), normalizer=normalizer, name="attention"
+    )
     decoder_cell = layers.LuongDecoderCell if coverage is None else layers.InputFeedingDecoderCell
     reader, scale = layers.BidirectionalLayer, assembly.LARGE
     encoder = assembly.layer_stack(reader, layers.LSTMCell, units, 1, state_dropout)

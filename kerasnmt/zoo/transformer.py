@@ -26,6 +26,7 @@ def transformer(
     decoder: str = "self_attention",
     dropout: float = 0.1,
     attention_dropout: float = 0.0,
+    normalizer: str | keras.layers.Layer = "softmax",
     pre_norm: bool = False,
     max_positions: int | None = None,
     tie_embeddings: bool = True,
@@ -70,7 +71,9 @@ def transformer(
     scale = (3 / units) ** 0.5
 
     def self_attention(name: str, causal: bool) -> layers.MultiHeadSelfAttention:
-        return layers.MultiHeadSelfAttention(units, num_heads, attention_dropout, causal, name=name)
+        return layers.MultiHeadSelfAttention(
+            units, num_heads, attention_dropout, causal, normalizer, name=name
+        )
 
     previous_words: dict[str, Callable[[], keras.layers.Layer]] = {
         "self_attention": lambda: self_attention("self_attention", causal=True),
@@ -108,7 +111,9 @@ def transformer(
     decoder_stack = [
         layers.TransformerDecoderLayer(
             previous_words[decoder](),
-            layers.MultiHeadAttention(units, num_heads, attention_dropout, name="cross_attention"),
+            layers.MultiHeadAttention(
+                units, num_heads, attention_dropout, normalizer, name="cross_attention"
+            ),
             layers.FeedForward(hidden_units, units, name="feed_forward"),
             around("self_attention", "cross_attention", "feed_forward"),
             name=f"layer_{number}",

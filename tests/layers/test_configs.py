@@ -62,6 +62,10 @@ PARTS = {
         layers.Coverage(),
         layers.DoublyStochastic(0.5),
     ),
+    "Entmax": lambda: layers.Entmax(1.3, temperature=2.0),
+    "Entmax15": lambda: layers.Entmax15(0.5),
+    "Softmax": lambda: layers.Softmax(2.0),
+    "Sparsemax": lambda: layers.Sparsemax(),
     "BackwardLayer": lambda: layers.BackwardLayer(layers.GRUCell(4), 0.3),
     "BidirectionalLayer": lambda: layers.BidirectionalLayer(layers.GRUCell(4)),
     "Coverage": lambda: layers.Coverage(0.5),
@@ -194,7 +198,7 @@ def test_no_layer_is_forgotten():
     classes = [name for name in layers.__all__ if isinstance(getattr(layers, name), type)]
     for structure_of_tensors in ("TimeCache", "Targets", "TokenProbability"):
         classes.remove(structure_of_tensors)
-    for base in ("Decoder", "DecoderCell", "Gate", "Readout", "Score"):
+    for base in ("Decoder", "DecoderCell", "Gate", "Normalizer", "Readout", "Score"):
         classes.remove(base)
     assert sorted(classes) == sorted(PARTS)
 

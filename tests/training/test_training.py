@@ -14,6 +14,7 @@ from kerasnmt import viz
 from kerasnmt.alignment import format_pharaoh
 from kerasnmt.cli.loading import load_run
 from kerasnmt.data import builtin_corpus
+from kerasnmt.layers import Entmax15
 from kerasnmt.models import Seq2Seq
 from kerasnmt.training import (
     BestModel,
@@ -211,6 +212,20 @@ def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
     assert not (tmp_path / "other").exists()
     with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):
         train(recipe(), tmp_path / "other", init_from=tmp_path)
+
+
+@pytest.mark.thorough("trains a run; the tests of layers and models show the parts")
+def test_entmax_in_attention_and_output(tmp_path):
+    document = recipe(loss="entmax15", epochs=1).model_dump(mode="json", exclude_none=True)
+    document["model"]["normalizer"] = "entmax15"
+    results = train(Recipe.from_dict(document), tmp_path / "run")
+    assert 1 < results["perplexity"] < 1e30
+    model, _ = load_run(tmp_path / "run")
+    assert model.decoder.generator.normalizer == "entmax15"
+    assert isinstance(model.get_layer("attention").normalizer, Entmax15)
+    document["model"]["name"] = "pointer_generator_gru"
+    with pytest.raises(ValueError, match=r"Expected no loss for a model that copies.*entmax15"):
+        train(Recipe.from_dict(document), tmp_path / "other")
 
 
 @pytest.mark.thorough("trains for six epochs with all options at once")

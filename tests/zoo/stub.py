@@ -22,6 +22,7 @@ from os import PathLike
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from keras import Model
+from keras.layers import Layer
 
 from kerasnmt.models import CaptionModel, MemoryNetwork, Seq2Seq
 from kerasnmt.presets import Preset

@@ -88,6 +88,20 @@ OPTIONS = {
         "transformer_tiny",
         {"max_positions": 9, "tie_embeddings": False, "decoder_layers": 1},
     ),
+    "bahdanau_gru entmax15": ("bahdanau_gru", {"normalizer": "entmax15"}),
+    "luong_local_p_lstm sparsemax": (
+        "luong_local_p_lstm",
+        {"width": 2, "normalizer": "sparsemax"},
+    ),
+    "pointer_generator_gru entmax15": (
+        "pointer_generator_gru",
+        {"own_pointer": True, "normalizer": "entmax15"},
+    ),
+    "pointer_network_lstm sparsemax": ("pointer_network_lstm", {"normalizer": "sparsemax"}),
+    "show_attend_tell_lstm entmax15": ("show_attend_tell_lstm", {"normalizer": "entmax15"}),
+    "context_attention_gru entmax15": ("context_attention_gru", {"normalizer": "entmax15"}),
+    "history_attention_gru sparsemax": ("history_attention_gru", {"normalizer": "sparsemax"}),
+    "transformer_tiny sparsemax": ("transformer_tiny", {"normalizer": "sparsemax"}),
 }
 # One of every decoder cell, window and kind of score. XLA, search and JAX take seconds for each, so
 # `make test` tries some of them there, and the others are thorough.
@@ -122,6 +136,10 @@ REPEATED = [
     *("luong_dot_lstm stacked", "encoder_decoder_gru stacked", "pointer_generator_lstm coverage"),
     *("transformer_tiny learned", "cgru", "bahdanau_lstm normalized"),
     "luong_general_gru normalized",
+    *("luong_local_p_lstm sparsemax", "pointer_generator_gru entmax15"),
+    *("pointer_network_lstm sparsemax", "show_attend_tell_lstm entmax15"),
+    *("context_attention_gru entmax15", "history_attention_gru sparsemax"),
+    "transformer_tiny sparsemax",
 ]
 
 

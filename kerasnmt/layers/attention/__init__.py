@@ -1,1 +1,1 @@
-"""Attention and its parts: scores, windows and coverage."""
+"""Attention and its parts: scores, normalizers, windows and coverage."""

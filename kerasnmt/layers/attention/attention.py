@@ -1,11 +1,11 @@
-"""Attention with any score, window and coverage."""
+"""Attention with any score, normalizer, window and coverage."""
 
 from typing import Any
 
 import keras
 from keras import ops
 
-from kerasnmt.layers.attention.masked_softmax import masked_softmax
+from kerasnmt.layers.attention.normalizers import normalizer_layer
 from kerasnmt.layers.attention.scores import (
     AdditiveScore,
     CosineScore,
@@ -36,8 +36,9 @@ class Attention(Composite, keras.layers.Layer):
 
         alpha_i = softmax_i(score(s, h_i)),    c = sum_i alpha_i v_i
 
-    Every score works with every window and with coverage. Without a window, the attention is
-    global: the softmax covers the whole source.
+    Every score works with every normalizer, with every window and with coverage. Without a window,
+    the attention is global: the softmax covers the whole source. Another normalizer, such as
+    `Entmax15`, takes the place of the softmax. It gives most positions a weight of exactly 0.
 
     In your own model:
 
@@ -68,9 +69,12 @@ class Attention(Composite, keras.layers.Layer):
             attention.
         coverage: `Coverage()`, or None for attention without coverage.
         penalty: Loss on the attention weights of whole targets, `DoublyStochastic()`, or None.
+        normalizer: "softmax", "sparsemax" or "entmax15", or a layer, for example
+            `Entmax(alpha=1.3)` or `Softmax(temperature=0.5)`; see `Normalizer`.
 
     Raises:
-        ValueError: If `score` is not a score or the name of one.
+        ValueError: If `score` is not a score or the name of one, or `normalizer` is neither a layer
+            nor the name of a normalizer.
     """
 
     def __init__(
@@ -79,6 +83,7 @@ class Attention(Composite, keras.layers.Layer):
         window: keras.layers.Layer | None = None,
         coverage: keras.layers.Layer | None = None,
         penalty: keras.layers.Layer | None = None,
+        normalizer: keras.layers.Layer | str = "softmax",
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
@@ -97,6 +102,7 @@ class Attention(Composite, keras.layers.Layer):
         self.window = window
         self.coverage = coverage
         self.penalty = penalty
+        self.normalizer = normalizer_layer(normalizer, self.dtype_policy)
         histories = {
             "position": window is not None and window.moves,
             "coverage": coverage is not None,
@@ -136,6 +142,7 @@ class Attention(Composite, keras.layers.Layer):
         if keys_shape is None:
             keys_shape = self.project(keras.KerasTensor(values_shape)).shape
         build_once(self.score, query_shape, keys_shape)
+        build_once(self.normalizer, (*query_shape[:-1], keys_shape[1]))
         if self.window is not None:
             build_once(self.window, query_shape)
         if self.coverage is not None:
@@ -228,11 +235,15 @@ class Attention(Composite, keras.layers.Layer):
             scores = self.score(query, keys)
         else:
             scores = self._score_covered(query, self.coverage(keys, coverage))
-        if self.window is None:
-            weights = masked_softmax(scores, mask)
-        else:
+        factor = None
+        if self.window is not None:
             inside, factor = self.window(query, keys, memory_mask, position)
-            weights = masked_softmax(scores, _both(mask, inside)) * factor
+            mask = _both(mask, inside)
+        if mask is None:  # Keras would pass the mask of the query, which the scores carry
+            mask = ops.ones_like(scores, dtype="bool")
+        weights = self.normalizer(scores, mask)
+        if factor is not None:
+            weights = weights * factor
         return weighted_sum(weights, values), weights
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
@@ -323,6 +334,7 @@ class BahdanauAttention(Attention):
         units: Size of the score's hidden layer.
         coverage: `Coverage()`, or None for attention without coverage.
         penalty: `DoublyStochastic()`, or None; see `Attention`.
+        normalizer: Name of a normalizer or a layer; see `Attention`.
     """
 
     def __init__(
@@ -330,8 +342,9 @@ class BahdanauAttention(Attention):
         units: int,
         coverage: keras.layers.Layer | None = None,
         penalty: keras.layers.Layer | None = None,
+        normalizer: keras.layers.Layer | str = "softmax",
         **kwargs,
     ) -> None:
         score = AdditiveScore(units, dtype=kwargs.get("dtype"), name="score")
-        super().__init__(score, coverage=coverage, penalty=penalty, **kwargs)
+        super().__init__(score, coverage=coverage, penalty=penalty, normalizer=normalizer, **kwargs)
         self.units = units

@@ -28,6 +28,8 @@ class Decoder(Composite, keras.layers.Layer):
     has_attention: bool = False
     # Whether `attend_by_head` returns weights.
     has_heads: bool = False
+    # Layer that turns features into a distribution over the vocabulary, if there is one.
+    generator: Any = None
     # Names of the tensors in the `measured` of `log_probability`.
     measures: ClassVar[tuple[str, ...]] = ()
 

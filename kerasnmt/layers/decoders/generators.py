@@ -1,13 +1,17 @@
 """Generators, which turn features into a distribution over the vocabulary."""
 
+import functools
 from typing import Any
 
 import keras
 from keras import ops
 
+from kerasnmt.layers.attention.normalizers import NORMALIZERS
 from kerasnmt.layers.composite import Composite
+from kerasnmt.layers.decoders.entmax_loss import entmax_loss, log_or_impossible
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 from kerasnmt.layers.on_rows import on_rows
+from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.speed.log_probability import projected_log_probability, token_log_probability
 
 
@@ -20,13 +24,24 @@ class VocabularyProjection(Composite, keras.layers.Layer):
     From the outputs of `call`, a generator computes the log-probability of every next id, for
     search, and the log-probability of given ids, for the loss.
 
+    Another normalizer takes the place of the softmax: with entmax, most ids have a probability of
+    exactly 0. Then the log-probability of these ids is -1e9, and the loss is the entmax loss; see
+    `kerasnmt.layers.entmax_loss`. `EncoderDecoder.compile` sets the normalizer by its `loss`.
+
     Args:
         vocabulary_size: Number of ids.
+        normalizer: "softmax", "sparsemax" or "entmax15".
+
+    Raises:
+        ValueError: If there is no such normalizer.
     """
 
-    def __init__(self, vocabulary_size: int, **kwargs) -> None:
+    def __init__(self, vocabulary_size: int, normalizer: str = "softmax", **kwargs) -> None:
         super().__init__(**kwargs)
+        if normalizer not in NORMALIZERS:
+            raise ValueError(unknown_name_message(normalizer, NORMALIZERS, "normalizer"))
         self.vocabulary_size = vocabulary_size
+        self.normalizer = normalizer
 
     def build(self, features_shape: tuple, embeddings_shape: tuple | None = None) -> None:
         """Create the weights for features `(..., units)`."""
@@ -54,13 +69,17 @@ class VocabularyProjection(Composite, keras.layers.Layer):
             # TensorFlow fuses the product of two matrices and a bias.
             return on_rows(lambda rows: ops.matmul(rows, kernel) + self.bias, features)
 
-        def of_tokens(rows: Any, ids: Any) -> tuple[Any, Any]:
+        def of_tokens(rows: Any, ids: Any) -> tuple[Any, ...]:
+            if self.normalizer != "softmax":
+                return entmax_loss(
+                    _entmax(self.normalizer), ops.matmul(rows, kernel) + self.bias, ids
+                )
             # A custom gradient of TensorFlow takes tensors, not variables.
             weights = ops.copy(kernel), ops.copy(self.bias)
             return projected_log_probability(rows, *weights, ids)
 
-        log, mean = targets.apply(of_tokens, features)
-        return TokenProbability(log, mean, measured={})
+        log, mean, *gain = targets.apply(of_tokens, features)
+        return TokenProbability(log, mean, {}, *gain)
 
     def _kernel(self, embeddings: Any, dtype: str) -> Any:
         """Return the matrix W, `[units, vocabulary]`."""
@@ -68,6 +87,8 @@ class VocabularyProjection(Composite, keras.layers.Layer):
 
     def next_log_probability(self, logits: Any) -> Any:
         """Return log p of every id, float32 `[..., vocabulary]`."""
+        if self.normalizer != "softmax":
+            return log_or_impossible(_entmax(self.normalizer)(logits))
         return ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
 
     def log_probability(self, logits: Any, ids: Any) -> TokenProbability:
@@ -77,6 +98,9 @@ class VocabularyProjection(Composite, keras.layers.Layer):
             logits: `[..., vocabulary]`, from `call`.
             ids: Integers `[...]`.
         """
+        if self.normalizer != "softmax":
+            log, mean, gain = entmax_loss(_entmax(self.normalizer), logits, ids)
+            return TokenProbability(log, mean, {}, gain)
         return TokenProbability(*token_log_probability(logits, ids), measured={})
 
 
@@ -90,6 +114,7 @@ class TiedVocabularyProjection(VocabularyProjection):
 
     Args:
         vocabulary_size: Number of ids.
+        normalizer: See `VocabularyProjection`.
     """
 
     def build(self, features_shape: tuple, embeddings_shape: Any = None) -> None:
@@ -109,3 +134,9 @@ class TiedVocabularyProjection(VocabularyProjection):
 
     def _kernel(self, embeddings: Any, dtype: str) -> Any:
         return ops.transpose(ops.cast(embeddings, dtype))
+
+
+@functools.cache
+def _entmax(name: str) -> Any:
+    """Return a normalizer that is not the softmax. It has no weights, so generators share it."""
+    return NORMALIZERS[name]()

@@ -29,6 +29,9 @@ class PointerDecoder(DecoderLoop):
     the embedding of the predicted word. A target ends when the attention points at the end token of
     the source. `PointerGeneratorDecoder` describes the extended vocabulary.
 
+    In the loss, a word has a probability of at least 1e-30, also if a sparse normalizer gives its
+    positions a weight of exactly 0. Then the word has no gradient. In a search, it is impossible.
+
     Source: Vinyals, Fortunato and Jaitly (2015), "Pointer networks", section 2.3. The bias b comes
     from the additive score; the paper has none.
 

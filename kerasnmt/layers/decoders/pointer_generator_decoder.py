@@ -17,6 +17,7 @@ from kerasnmt.layers.decoders.copying import (
 )
 from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
+from kerasnmt.layers.decoders.generators import VocabularyProjection
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 
@@ -37,8 +38,8 @@ class PointerGeneratorDecoder(Decoder):
         a_{t,i} = softmax_i(w^T tanh(W_x h_i + W_y s_t + b))
 
     The log-probabilities are always finite: a word of the source has a probability of at least
-    1e-30 of being copied. In the loss, a word that can be neither generated nor copied has this
-    probability too.
+    1e-30 of being copied, also if a sparse normalizer gives its positions a weight of exactly 0. In
+    the loss, a word that can be neither generated nor copied has this probability too.
 
     Source: Stehnii (2018), "Neural attention", section "Pointer networks"; See, Liu and Manning
     (2017), "Get to the point", equations 8 and 9.
@@ -51,7 +52,8 @@ class PointerGeneratorDecoder(Decoder):
 
     Raises:
         ValueError: If the decoder has no attention and `pointer` is None, or if `pointer` has
-            coverage or a window that moves with the target.
+            coverage or a window that moves with the target, or if the decoder's generator has
+            another normalizer than the softmax.
     """
 
     copies = True
@@ -76,6 +78,13 @@ class PointerGeneratorDecoder(Decoder):
                 "Expected a pointer without coverage and without a window that moves with the "
                 f"target. Received: a pointer with history={pointer.history}. Use coverage in the "
                 "decoder's attention, and point with it (pointer=None)."
+            )
+        generator = decoder.generator
+        if isinstance(generator, VocabularyProjection) and generator.normalizer != "softmax":
+            raise ValueError(
+                "Expected a generator with the softmax, because the mixture of generating and "
+                "copying has no entmax loss. Received: a generator with "
+                f"normalizer={generator.normalizer!r}. Use it in the attention instead."
             )
         self.decoder = decoder
         self.gate = gate

@@ -9,19 +9,26 @@ from keras import ops
 class TokenProbability(NamedTuple):
     """Probabilities of given tokens, for a loss.
 
-    In a loss, `log` and `mean` must have weights of the same sign, because their gradients must not
-    cancel out.
+    In a loss, `gain` and `mean` must have weights of the same sign, because their gradients must
+    not cancel out.
 
     Attributes:
         log: log p of each token, float32 `[batch, target_length]`.
-        mean: Mean of log p over the vocabulary, of the same shape, for label smoothing.
+        mean: Mean of the gain over the vocabulary, of the same shape, for label smoothing.
         measured: Dict of tensors of the same shape that a model reports during training. Its keys
             are the decoder's `measures`.
+        separate_gain: `gain`, or None if it is `log`.
     """
 
     log: Any
     mean: Any
     measured: dict[str, Any]
+    separate_gain: Any = None
+
+    @property
+    def gain(self) -> Any:
+        """What training maximizes: log p for the cross-entropy, or minus another loss."""
+        return self.log if self.separate_gain is None else self.separate_gain
 
 
 class Targets(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.attention.masked_softmax import masked_softmax
+from kerasnmt.layers.attention.normalizers import normalizer_layer
 from kerasnmt.layers.attention.shapes import check_shapes
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.dropout import ByteDropout
@@ -43,7 +43,9 @@ class _MultiHead(Composite, keras.layers.Layer):
     columns are sorted by head, so that one transposition splits all projections into heads.
     """
 
-    def __init__(self, units: int, num_heads: int, dropout: float, **kwargs) -> None:
+    def __init__(
+        self, units: int, num_heads: int, dropout: float, normalizer: Any, **kwargs
+    ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         if num_heads < 1 or units % num_heads:
@@ -55,6 +57,7 @@ class _MultiHead(Composite, keras.layers.Layer):
         self.num_heads = num_heads
         self.head_units = units // num_heads
         self.dropout = dropout
+        self.normalizer = normalizer_layer(normalizer, self.dtype_policy)
         self.output_layer = self._projection(1, "output_layer")
         self.weights_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="weights_dropout")
 
@@ -88,7 +91,7 @@ class _MultiHead(Composite, keras.layers.Layer):
             training: Whether dropout applies.
         """
         scores = ops.matmul(ops.swapaxes(query / self.head_units**0.5, 1, 2), keys)
-        weights = masked_softmax(scores, mask)
+        weights = self.normalizer(scores, mask)
         kept = self.weights_dropout(ops.cast(weights, values.dtype), training=training)
         heads = ops.swapaxes(ops.matmul(kept, values), 1, 2)
         return on_rows(self.output_layer, _joined(heads)), weights
@@ -135,13 +138,21 @@ class MultiHeadAttention(_MultiHead):
         units: Size of the context, and of all heads together.
         num_heads: Number h of heads.
         dropout: Dropout rate of the attention weights, in [0, 1).
+        normalizer: Name of a normalizer or a layer; see `Attention`.
 
     Raises:
         ValueError: If `units` is not a multiple of `num_heads`.
     """
 
-    def __init__(self, units: int, num_heads: int, dropout: float = 0.0, **kwargs) -> None:
-        super().__init__(units, num_heads, dropout, **kwargs)
+    def __init__(
+        self,
+        units: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        normalizer: keras.layers.Layer | str = "softmax",
+        **kwargs,
+    ) -> None:
+        super().__init__(units, num_heads, dropout, normalizer, **kwargs)
         self.query_projection = self._projection(1, "query_projection")
         self.memory_projection = self._projection(2, "memory_projection")
 
@@ -228,6 +239,7 @@ class MultiHeadSelfAttention(_MultiHead):
         num_heads: Number h of heads.
         dropout: Dropout rate of the attention weights, in [0, 1).
         causal: Whether each word sees only the words up to its own position.
+        normalizer: Name of a normalizer or a layer; see `Attention`.
 
     Raises:
         ValueError: If `units` is not a multiple of `num_heads`.
@@ -238,9 +250,15 @@ class MultiHeadSelfAttention(_MultiHead):
     caches = True
 
     def __init__(
-        self, units: int, num_heads: int, dropout: float = 0.0, causal: bool = False, **kwargs
+        self,
+        units: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        causal: bool = False,
+        normalizer: keras.layers.Layer | str = "softmax",
+        **kwargs,
     ) -> None:
-        super().__init__(units, num_heads, dropout, **kwargs)
+        super().__init__(units, num_heads, dropout, normalizer, **kwargs)
         self.causal = causal
         self.words_projection = self._projection(3, "words_projection")
 
@@ -311,6 +329,6 @@ class MultiHeadSelfAttention(_MultiHead):
         # which would copy the whole cache in each step.
         query = ops.pad(query / size**0.5, [(0, 0)] * 3 + [(0, size)])
         scores = ops.squeeze(ops.matmul(cached, ops.expand_dims(query, -1)), -1)
-        weights = ops.cast(masked_softmax(scores, written[:, :, None]), cached.dtype)
+        weights = ops.cast(self.normalizer(scores, written[:, :, None]), cached.dtype)
         context = ops.matmul(ops.expand_dims(weights, -2), cached)[..., 0, size:]
         return on_rows(self.output_layer, _joined(context)), cached

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
-from kerasnmt.layers import PostNorm
+from kerasnmt.layers import PostNorm, Softmax
 from kerasnmt.models import Ensemble
 from kerasnmt.serving import ExportModule, Translator, export_ctranslate2, load_ctranslate2
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
@@ -98,6 +98,16 @@ def test_other_models_are_refused(make, message, tmp_path):
 def test_other_layers_are_refused(what, message, tmp_path):
     with pytest.raises(ValueError, match=f"one number of heads and one epsilon.*{message}"):
         export_ctranslate2(replaced(what), tmp_path / "e")
+
+
+@pytest.mark.parametrize("what", ["entmax15", "temperature", "loss"])
+def test_other_normalizers_are_refused(what, tmp_path):
+    normalizers = {"entmax15": "entmax15", "temperature": Softmax(temperature=2.0)}
+    model = tiny(normalizer=normalizers.get(what, "softmax"))
+    if what == "loss":
+        model.compile(loss="sparsemax")
+    with pytest.raises(ValueError, match=r"attentions and output use the softmax.*Received"):
+        export_ctranslate2(model, tmp_path / "e")
 
 
 def test_too_few_positions(tmp_path):

@@ -16,6 +16,7 @@ from kerasnmt.layers import (
     PostNorm,
     PreNorm,
     SinusoidalPositions,
+    Softmax,
     TiedVocabularyProjection,
     TransformerDecoder,
     TransformerDecoderLayer,
@@ -35,7 +36,8 @@ def check_transformer(model: keras.Model) -> None:
 
     Raises:
         ValueError: If the model is not a Transformer with the layers of `zoo.transformer_base`, or
-            its layers differ in the number of heads or in epsilon.
+            its layers differ in the number of heads or in epsilon, or normalize by other functions
+            than the softmax.
     """
     kinds = ((type(part), allowed) for part, allowed in _parts(model))
     wrong = next((kind.__name__ for kind, allowed in kinds if kind not in allowed), None)
@@ -45,6 +47,19 @@ def check_transformer(model: keras.Model) -> None:
             f"Received: {model.name} ({wrong}). Use model.export to write it for TF Serving."
         )
     encoder, decoder = model.encoder, model.decoder
+    attentions = [
+        *(layer.attention for layer in encoder.layers),
+        *(a for one in decoder.layers for a in (one.self_attention, one.cross_attention)),
+    ]
+    normalizers = [attention.normalizer for attention in attentions]
+    others = [one for one in normalizers if type(one) is not Softmax or one.temperature != 1]
+    if others or decoder.generator.normalizer != "softmax":
+        raise ValueError(
+            "Expected a Transformer whose attentions and output use the softmax, for CTranslate2. "
+            f"Received: {model.name} with {[type(one).__name__ for one in others]} in attentions "
+            f"and {decoder.generator.normalizer} in the output. Use model.export to write it for "
+            "TF Serving."
+        )
     heads = [
         {layer.attention.num_heads for layer in encoder.layers},
         {a.num_heads for one in decoder.layers for a in (one.self_attention, one.cross_attention)},
