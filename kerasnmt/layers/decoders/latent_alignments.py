@@ -19,6 +19,17 @@ class LatentAlignment(Composite, keras.layers.Layer):
     A subclass implements `build`, `project` and `call`.
     """
 
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        # On TensorFlow, `ops.scan` has no gradient under XLA.
+        self.loop = keras.layers.RNN(
+            _Recursion(dtype="float32", name="recursion"),
+            return_sequences=True,
+            dtype="float32",
+            name="loop",
+        )
+        self.loop.built = True
+
     def build(self, state_shape: tuple, memory_shape: tuple) -> None:
         """Create the weights.
 
@@ -68,7 +79,7 @@ class LatentAlignment(Composite, keras.layers.Layer):
         Returns:
             Float32 `[..., source_length]`.
         """
-        return ops.logsumexp(previous[..., None] + transition, axis=-2)
+        return _predict(previous, transition)
 
     def predict_all(self, start: Any, transition: Any, emission: Any) -> Any:
         """Return log p(a_t | y_<t) of all words of given targets.
@@ -82,15 +93,24 @@ class LatentAlignment(Composite, keras.layers.Layer):
         Returns:
             Float32 `[batch, target_length, source_length]`.
         """
+        words = ops.concatenate([emission[:, :, None], transition], axis=2)
+        return self.loop(words, initial_state=[start])
 
-        def advance(previous: Any, word: tuple[Any, Any]) -> tuple[Any, Any]:
-            transition, emission = word
-            prediction = self.predict(previous, transition)
-            return normalized(prediction + emission), prediction
 
-        words = ops.moveaxis(transition, 1, 0), ops.moveaxis(emission, 1, 0)
-        _, predictions = ops.scan(advance, start, words)
-        return ops.moveaxis(predictions, 0, 1)
+class _Recursion(keras.layers.Layer):
+    """One step of the forward recursion, a cell of `keras.layers.RNN`."""
+
+    state_size = (0,)  # `keras.layers.RNN` requires it; the initial state has the real size
+
+    def call(self, word: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        """Return log p(a_t | y_<t), and as the new state log p(a_t | y_<=t).
+
+        Args:
+            word: Emission and transition of a word, `[batch, 1 + source_length, source_length]`.
+            states: log p(a_{t-1} | y_<t), `[batch, source_length]`.
+        """
+        prediction = _predict(states[0], word[:, 1:])
+        return prediction, [normalized(prediction + word[:, 0])]
 
 
 class ScoredAlignment(LatentAlignment):
@@ -211,6 +231,11 @@ class JumpAlignment(LatentAlignment):
         scores = ops.einsum("btid,ijd->btij", ops.cast(scores, "float32"), columns)
         near = ops.logical_and(jumps >= 0, jumps <= self.width)
         return _log_softmax(scores, ops.logical_and(memory_mask[:, None, None], near))
+
+
+def _predict(previous: Any, transition: Any) -> Any:
+    """Return the sum over the position before; see `LatentAlignment.predict`."""
+    return ops.logsumexp(previous[..., None] + transition, axis=-2)
 
 
 def normalized(log_probability: Any) -> Any:

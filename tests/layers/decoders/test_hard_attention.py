@@ -36,9 +36,7 @@ def make(name):
 
 
 def memory_and_state(decoder, annotations=ANNOTATIONS, mask=MASK, states=STATES):
-    memory = decoder.project_memory(
-        ops.convert_to_tensor(annotations), ops.convert_to_tensor(mask)
-    )
+    memory = decoder.project_memory(ops.convert_to_tensor(annotations), ops.convert_to_tensor(mask))
     state = decoder.initial_state([ops.convert_to_tensor(state) for state in states], memory)
     return memory, state
 
