@@ -65,7 +65,7 @@ class LatentAlignment(Composite, keras.layers.Layer):
         """
         shape = ops.shape(memory_mask)
         first = ops.equal(ops.arange(shape[1], dtype="int32"), 0)
-        return ops.broadcast_to(ops.where(first, 0.0, IMPOSSIBLE), shape)
+        return ops.broadcast_to(_penalties(first), shape)
 
     def predict(self, previous: Any, transition: Any) -> Any:
         """Return log p(a_t | y_<t), with one step of the forward recursion.
@@ -251,5 +251,10 @@ def _jumps(memory_mask: Any) -> Any:
 
 def _log_softmax(scores: Any, possible: Any) -> Any:
     """Return the log-softmax over the last axis, where `possible` is true; elsewhere about -1e9."""
-    penalties = ops.where(possible, 0.0, IMPOSSIBLE)
+    penalties = _penalties(possible)
     return ops.log_softmax(scores + penalties, axis=-1) + penalties
+
+
+def _penalties(possible: Any) -> Any:
+    """Return 0 where `possible` is true and -1e9 elsewhere, float32."""
+    return IMPOSSIBLE * ops.cast(ops.logical_not(possible), "float32")
