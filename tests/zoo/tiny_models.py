@@ -101,6 +101,7 @@ COMPILED = [
     "context_attention_gru",
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",
+    "hard_attention_lstm stacked",
     "hard_monotonic_lstm first order",
     "history_attention_gru coverage",
     "luong_cosine_lstm",

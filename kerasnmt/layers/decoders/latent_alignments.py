@@ -134,6 +134,11 @@ class ScoredAlignment(LatentAlignment):
         with keras.name_scope(self.name, caller=self):
             return self.score.project(annotations)
 
+    def _possible(self, keys: Any, memory_mask: Any) -> Any:
+        """Return the real positions that the score can reach."""
+        reachable = self.score.reachable(keys)
+        return memory_mask if reachable is None else ops.logical_and(memory_mask, reachable)
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class IndependentAlignment(ScoredAlignment):
@@ -150,7 +155,8 @@ class IndependentAlignment(ScoredAlignment):
 
     def call(self, states: Any, keys: Any, memory_mask: Any) -> Any:
         """Return log p(a_t = j | y_<t), float32 `[batch, target_length, source_length]`."""
-        return _log_softmax(self.score(states, keys), memory_mask[:, None])
+        possible = self._possible(keys, memory_mask)
+        return _log_softmax(self.score(states, keys), possible[:, None])
 
     def predict(self, previous: Any, transition: Any) -> Any:
         """Return log p(a_t | y_<t), which is the transition."""
@@ -178,7 +184,8 @@ class MonotonicAlignment(ScoredAlignment):
 
     def call(self, states: Any, keys: Any, memory_mask: Any) -> Any:
         """Return log-probabilities of all transitions; see `LatentAlignment`."""
-        possible = ops.logical_and(memory_mask[:, None, None], _jumps(memory_mask) >= 0)
+        possible = self._possible(keys, memory_mask)[:, None, None]
+        possible = ops.logical_and(possible, _jumps(memory_mask) >= 0)
         return _log_softmax(self.score(states, keys)[:, :, None], possible)
 
 

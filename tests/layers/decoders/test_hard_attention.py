@@ -283,6 +283,17 @@ def test_a_cell_that_reads_the_context_is_refused(cell):
         )
 
 
+def test_positions_that_a_score_cannot_reach_have_no_words():
+    for kind in (layers.IndependentAlignment, layers.MonotonicAlignment):
+        decoder = hard(kind(layers.LocationScore(max_length=3)))
+        decoder.build((None, None, MEMORY))
+        outputs, records = run(fill(decoder))
+        assert not np.any(records["weights"][:, :, 3:])
+        np.testing.assert_allclose(np.exp(outputs).sum(-1), 1.0, atol=1e-5)
+        weights = np.sum(records["weights"], -1)
+        np.testing.assert_allclose(weights, 1.0, atol=1e-5)
+
+
 def test_width():
     with pytest.raises(ValueError, match=r"Expected width >= 1. Received: width=0"):
         layers.JumpAlignment(0)
