@@ -52,15 +52,15 @@ def test_beam_search_equals_brute_force(name, options):
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "reverses"),
+    ("name", "options", "reverses", "floor"),
     [
-        pytest.param("hard_attention_lstm", {}, True, id="independent"),
-        pytest.param("hard_monotonic_lstm", {}, False, id="order 0", marks=another),
-        pytest.param("hard_monotonic_lstm", {"order": 1}, False, id="order 1"),
+        pytest.param("hard_attention_lstm", {}, True, 0.8, id="independent", marks=another),
+        pytest.param("hard_monotonic_lstm", {}, False, 0.97, id="order 0", marks=another),
+        pytest.param("hard_monotonic_lstm", {"order": 1}, False, 0.97, id="order 1"),
     ],
 )
 @pytest.mark.graph
-def test_learns_the_alignment_of_characters(name, options, reverses):
+def test_learns_the_alignment_of_characters(name, options, reverses, floor):
     """A model learns to copy or to reverse a word, with no alignments given."""
     keras.utils.set_random_seed(1)
     rng = np.random.default_rng(1)
@@ -85,5 +85,4 @@ def test_learns_the_alignment_of_characters(name, options, reverses):
     weights = np.array(model.attend(unseen)["weights"])[:, :6]
     aligned = np.arange(6)[::-1] if reverses else np.arange(6)
     share = np.mean(np.argmax(weights, axis=-1) == aligned)
-    print(exact, share)
-    assert exact > 0.9 and share > 0.9
+    assert exact > floor and share > floor
