@@ -40,7 +40,14 @@ from kerasnmt.layers.decoders.decoder_cell import (
 from kerasnmt.layers.decoders.entmax_loss import entmax_loss
 from kerasnmt.layers.decoders.gates import ContextGate, Gate, SigmoidGate, SoftmaxGate
 from kerasnmt.layers.decoders.generators import TiedVocabularyProjection, VocabularyProjection
+from kerasnmt.layers.decoders.hard_attention_decoder import HardAttentionDecoder
 from kerasnmt.layers.decoders.history_decoder_cell import HistoryDecoderCell
+from kerasnmt.layers.decoders.latent_alignments import (
+    IndependentAlignment,
+    JumpAlignment,
+    LatentAlignment,
+    MonotonicAlignment,
+)
 from kerasnmt.layers.decoders.luong_decoder_cell import InputFeedingDecoderCell, LuongDecoderCell
 from kerasnmt.layers.decoders.pointer_decoder import PointerDecoder
 from kerasnmt.layers.decoders.pointer_generator_decoder import (
@@ -140,11 +147,15 @@ __all__ = [
     "Gate",
     "GatedDecoderCell",
     "GeneralScore",
+    "HardAttentionDecoder",
     "HistoryDecoderCell",
     "ImageEncoder",
+    "IndependentAlignment",
     "InputFeedingDecoderCell",
+    "JumpAlignment",
     "LSTMCell",
     "LastStateBridge",
+    "LatentAlignment",
     "LayerNormalization",
     "LayerwiseMemories",
     "LearnedPositions",
@@ -155,6 +166,7 @@ __all__ = [
     "MaxoutReadout",
     "MemoryEmbedding",
     "MemoryHop",
+    "MonotonicAlignment",
     "MultiHeadAttention",
     "MultiHeadSelfAttention",
     "NormalizedGRUCell",

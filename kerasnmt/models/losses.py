@@ -56,8 +56,10 @@ def cross_entropy(
         tokens: Sum of the weights, a float32 scalar.
         label_smoothing: epsilon, the probability that is spread over the vocabulary.
     """
-    smoothed = (1.0 - label_smoothing) * log_probability + label_smoothing * mean_log_probability
-    return ops.divide_no_nan(-ops.sum(weight * smoothed), tokens)
+    if label_smoothing:  # without it, no graph computes the mean
+        log_probability = (1.0 - label_smoothing) * log_probability
+        log_probability = log_probability + label_smoothing * mean_log_probability
+    return ops.divide_no_nan(-ops.sum(weight * log_probability), tokens)
 
 
 def r_drop_loss(log_probability: Any, weight: Any, tokens: Any) -> Any:

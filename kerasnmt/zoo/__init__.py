@@ -14,6 +14,7 @@ from kerasnmt.zoo import (
     conditional,
     context,
     encoder_decoder,
+    hard,
     luong,
     memory,
     pointer,

@@ -34,6 +34,7 @@ def recurrent_model(
     residual: bool = False,
     context_dropout: float = 0.0,
     output_dropout: float | None = None,
+    alignment: keras.layers.Layer | None = None,
     gate: keras.layers.Layer | None = None,
     pointer: keras.layers.Layer | None = None,
 ) -> Seq2Seq:
@@ -44,16 +45,22 @@ def recurrent_model(
         bridge: Layer that computes the decoder's first states from the encoder's last states.
         decoder_cell: A decoder cell.
         residual: Whether the encoder's upper layers have residual connections.
+        alignment: Latent alignment of a decoder with hard attention, or None for another decoder.
     """
     _, size, tokenizers = sizes_and_tokenizers(source, target)
-    decoder = layers.RecurrentDecoder(
-        embedding=word_embedding(size, embedding_dim, embedding_scale),
-        cell=decoder_cell,
-        readout=readout,
-        generator=vocabulary_projection(size, tie_embeddings),
-        dropout=dropout,
-        output_dropout=output_dropout,
-        name="decoder",
+    parts: dict[str, Any] = {
+        "embedding": word_embedding(size, embedding_dim, embedding_scale),
+        "cell": decoder_cell,
+        "readout": readout,
+        "generator": vocabulary_projection(size, tie_embeddings),
+        "dropout": dropout,
+        "output_dropout": output_dropout,
+        "name": "decoder",
+    }
+    decoder = (
+        layers.RecurrentDecoder(**parts)
+        if alignment is None
+        else layers.HardAttentionDecoder(alignment=alignment, **parts)
     )
     model = Seq2Seq(
         encoder=layers.RecurrentEncoder(

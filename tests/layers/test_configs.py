@@ -44,6 +44,17 @@ PARTS = {
     "LuongDecoderCell": lambda: layers.LuongDecoderCell(
         layers.LSTMCell(4), layers.Attention(layers.GeneralScore(4)), state_dropout=0.3
     ),
+    "HardAttentionDecoder": lambda: layers.HardAttentionDecoder(
+        keras.layers.Embedding(9, 4),
+        layers.FirstStateDecoderCell(layers.LSTMCell(4)),
+        layers.JumpAlignment(3),
+        layers.AttentionalReadout(5),
+        layers.VocabularyProjection(9),
+        dropout=0.3,
+    ),
+    "IndependentAlignment": lambda: layers.IndependentAlignment(layers.GeneralScore(4)),
+    "JumpAlignment": lambda: layers.JumpAlignment(3),
+    "MonotonicAlignment": lambda: layers.MonotonicAlignment(layers.AdditiveScore(5)),
     "StateDropout": lambda: layers.StateDropout(0.3, [4, 5]),
     "StateReadout": lambda: layers.StateReadout(),
     "AdjacentMemories": lambda: layers.AdjacentMemories(
@@ -198,7 +209,8 @@ def test_no_layer_is_forgotten():
     classes = [name for name in layers.__all__ if isinstance(getattr(layers, name), type)]
     for structure_of_tensors in ("TimeCache", "Targets", "TokenProbability"):
         classes.remove(structure_of_tensors)
-    for base in ("Decoder", "DecoderCell", "Gate", "Normalizer", "Readout", "Score"):
+    bases = ["Decoder", "DecoderCell", "Gate", "LatentAlignment", "Normalizer", "Readout", "Score"]
+    for base in bases:
         classes.remove(base)
     assert sorted(classes) == sorted(PARTS)
 
@@ -229,8 +241,9 @@ def test_dtype_policy_survives(name):
         for part in copy._flatten_layers()
         if not isinstance(part, keras.Model | keras.layers.InputLayer)
     }
-    # A decoder's loop casts nothing: weights go through it in float32.
-    assert policies.pop("loop", "float32") in ("float32", "mixed_bfloat16")
+    # Loops cast nothing: attention weights and latent alignments go through them in float32.
+    for name in ("loop", "recursion"):
+        assert policies.pop(name, "float32") in ("float32", "mixed_bfloat16")
     assert set(policies.values()) == {"mixed_bfloat16"}
 
 

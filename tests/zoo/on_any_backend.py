@@ -8,6 +8,7 @@ from tests.zoo.tiny_models import OPTIONS, TARGETS, example, log_probabilities, 
 ALIGNMENTS = np.eye(5, dtype="float32")[None, [4, 0, 2, 1]] * (TARGETS != 0)[..., None]
 TRAINED = ["luong_local_p_lstm feeding coverage", "pointer_generator_lstm coverage"]
 SEARCHED = [
+    "hard_monotonic_lstm first order",
     "history_attention_gru coverage",
     "luong_local_p_lstm feeding coverage",
     "show_attend_tell_lstm",

@@ -33,6 +33,8 @@ PARAMETERS = {
     "dense_scorer_gru": 1068,
     "encoder_decoder_gru": 723,
     "encoder_decoder_lstm": 561,
+    "hard_attention_lstm": 619,
+    "hard_monotonic_lstm": 619,
     "history_attention_gru": 1203,
     "luong_concat_lstm": 643,
     "luong_cosine_lstm": 604,

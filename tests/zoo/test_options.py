@@ -20,6 +20,10 @@ from tests.zoo.tiny_models import NAMES
             r"Expected layer_normalization=False with fused=True",
         ),
         ("cgru", {"transitions": 1}, r"Expected transitions >= 2.*Received: transitions=1"),
+        ("hard_attention_lstm", {"num_layers": 0}, r"Expected num_layers >= 1"),
+        ("hard_monotonic_lstm", {"order": 2}, r"Expected order 0 or 1. Received: order=2"),
+        ("hard_monotonic_lstm", {"width": 3}, r"Expected no width with order=0.*width=3"),
+        ("hard_monotonic_lstm", {"order": 1, "width": 0}, r"Expected width >= 1"),
         ("bahdanau_gru", {"coverage": -1.0}, r"Expected loss_weight >= 0"),
         ("pointer_generator_gru", {"target": 12}, r"Expected one tokenizer \(or size\)"),
         ("pointer_network_lstm", {"target": 12}, r"Received: source=11, target=12"),
@@ -30,7 +34,7 @@ def test_options_that_do_not_fit(name, options, message):
         zoo.get_model(name)(11, **options)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("luong")])
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("luong", "hard"))])
 def test_odd_units(name):
     with pytest.raises(ValueError, match=r"Expected units even and above 0.*Received: units=5"):
         zoo.get_model(name)(11, units=5)

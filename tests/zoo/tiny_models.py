@@ -57,6 +57,11 @@ OPTIONS = {
     ),
     "dense_scorer_gru coverage": ("dense_scorer_gru", {"coverage": 0.0}),
     "history_attention_gru coverage": ("history_attention_gru", {"coverage": 0.1}),
+    "hard_monotonic_lstm first order": ("hard_monotonic_lstm", {"order": 1, "width": 2}),
+    "hard_attention_lstm stacked": (
+        "hard_attention_lstm",
+        {"num_layers": 2, "tie_embeddings": True},
+    ),
     "luong_general_lstm feeding": ("luong_general_lstm", {"input_feeding": True}),
     "luong_local_p_lstm feeding coverage": (
         "luong_local_p_lstm",
@@ -110,6 +115,8 @@ COMPILED = [
     "context_attention_gru",
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",
+    "hard_attention_lstm stacked",
+    "hard_monotonic_lstm first order",
     "history_attention_gru coverage",
     "luong_cosine_lstm",
     "luong_location_lstm",
@@ -127,6 +134,7 @@ thorough = pytest.mark.thorough("another model shows it, or this one does eagerl
 REPEATED = [
     *("bahdanau_lstm", "concat_gru", "context_attention_gru", "dense_scorer_gru"),
     *("encoder_decoder_gru", "encoder_decoder_lstm", "history_attention_gru", "luong_concat_lstm"),
+    *("hard_attention_lstm", "hard_attention_lstm stacked"),
     *("luong_cosine_lstm", "luong_dot_lstm", "luong_general_gru", "luong_general_lstm"),
     *("luong_local_m_lstm", "luong_local_p_lstm", "luong_location_lstm", "luong_scaled_dot_lstm"),
     *("pointer_generator_gru", "pointer_generator_lstm", "pointer_network_lstm"),

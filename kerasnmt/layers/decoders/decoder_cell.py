@@ -24,6 +24,8 @@ class DecoderState(NamedTuple):
         attentional: Attentional vector of the previous step, for input feeding, `[..., units]`.
         thought: Projected thought vector, `[..., input_size]`.
         history: `TimeCache` of earlier states, for an attention to the decoder's own history.
+        joint: log p(a_t = j, y_t = v | y_<t) of every position j and word v before y_t is known,
+            for hard attention, float32 `[..., source_length, vocabulary]`.
     """
 
     cell: list[Any]
@@ -31,6 +33,7 @@ class DecoderState(NamedTuple):
     attentional: Any = ()
     thought: Any = ()
     history: Any = ()
+    joint: Any = ()
 
 
 class DecoderCell(Composite, keras.layers.Layer):

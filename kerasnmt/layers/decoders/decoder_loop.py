@@ -122,7 +122,7 @@ class DecoderLoop(Decoder):
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
         """Return the losses of the attention's coverage and penalty; see `Decoder`."""
-        if not self.has_attention:
+        if self.cell.attention is None:
             return []
         # A position is real if its input, the previous word, is not padding.
         real = ops.not_equal(target_ids, PAD_ID)

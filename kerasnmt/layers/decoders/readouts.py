@@ -35,6 +35,29 @@ class Readout(Composite, keras.layers.Layer):
         """
         raise NotImplementedError
 
+    def project(self, annotations: Any) -> Any:
+        """Compute what `pairs` needs of the annotations, once per source.
+
+        By default, these are the annotations, `[batch, source_length, memory_units]`.
+        """
+        return annotations
+
+    def pairs(self, embedded: Any, state: Any, projected: Any) -> Any:
+        """Compute the features of every target position t with every annotation h_i as context.
+
+        Args:
+            embedded: Previous words y_{t-1}, `[batch, target_length, embedding_dim]`.
+            state: Outputs s_t of the decoder cell, `[batch, target_length, size]`.
+            projected: From `project`, `[batch, source_length, size]`.
+
+        Returns:
+            Features `[batch, target_length, source_length, units]`.
+        """
+        batch, length, _ = ops.shape(state)
+        shape = batch, length, ops.shape(projected)[1]
+        inputs = embedded[:, :, None], state[:, :, None], projected[:, None]
+        return self(*(ops.broadcast_to(one, (*shape, one.shape[-1])) for one in inputs))
+
 
 class _DenseReadout(Readout):
     """Base class of readouts with one dense layer, `projection`, over all three inputs."""
@@ -128,6 +151,20 @@ class AttentionalReadout(Readout):
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Compute features; see `Readout`."""
         return on_rows(self.projection, ops.concatenate([context, state], axis=-1))
+
+    def project(self, annotations: Any) -> Any:
+        """Compute W_c h_i, where W = [W_c, W_s]; see `Readout`."""
+        return self._product(annotations, slice(None, annotations.shape[-1]))
+
+    def pairs(self, embedded: Any, state: Any, projected: Any) -> Any:
+        """Compute the features tanh(W_c h_i + W_s s_t) of every pair; see `Readout`."""
+        product = self._product(state, slice(-state.shape[-1], None))
+        return ops.tanh(product[:, :, None] + projected[:, None])
+
+    def _product(self, inputs: Any, rows: slice) -> Any:
+        """Return the product with some rows of the kernel."""
+        kernel = ops.cast(self.projection.kernel[rows], inputs.dtype)
+        return on_rows(lambda matrix: ops.matmul(matrix, kernel), inputs)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

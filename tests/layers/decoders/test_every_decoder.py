@@ -46,7 +46,12 @@ def targets_of(decoder):
                 *(name, run),
                 marks=[pytest.mark.graph, pytest.mark.thorough("XLA compiles the other as well")],
             )
-            for name, run in (("own pointer", graph), ("fused lstm, luong", xla))
+            for name, run in (
+                ("own pointer", graph),
+                ("fused lstm, luong", xla),
+                ("hard, monotonic", graph),
+                ("hard, jumps", xla),
+            )
         ),
     ],
 )

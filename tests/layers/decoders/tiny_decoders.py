@@ -44,6 +44,17 @@ def general():
     return layers.Attention(layers.GeneralScore(UNITS))
 
 
+def hard(alignment, readout=None):
+    return layers.HardAttentionDecoder(
+        keras.layers.Embedding(V, EMBEDDING),
+        layers.FirstStateDecoderCell(layers.LSTMCell(UNITS)),
+        alignment,
+        readout or layers.AttentionalReadout(5),
+        layers.VocabularyProjection(V),
+        dropout=0.5,  # in training only
+    )
+
+
 def transformer(norm):
     layer = layers.TransformerDecoderLayer(
         layers.MultiHeadSelfAttention(UNITS, 2, causal=True),
@@ -87,6 +98,11 @@ DECODERS = {
     "fused lstm, feeding": lambda: fused(
         keras.layers.LSTM, layers.InputFeedingDecoderCell, general()
     ),
+    "hard, independent": lambda: hard(layers.IndependentAlignment(layers.GeneralScore(UNITS))),
+    "hard, monotonic": lambda: hard(
+        layers.MonotonicAlignment(layers.AdditiveScore(5)), layers.MaxoutReadout(5)
+    ),
+    "hard, jumps": lambda: hard(layers.JumpAlignment(2)),
     "transformer, pre-norm": lambda: transformer(layers.PreNorm),
     "transformer, post-norm": lambda: transformer(layers.PostNorm),
 }

@@ -27,7 +27,10 @@ from tests.serving.conftest import description_of
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
-OTHERS = ("bahdanau_gru", "history_attention_gru", "luong_general_lstm", "transformer_tiny")
+OTHERS = (
+    *("bahdanau_gru", "hard_attention_lstm", "hard_monotonic_lstm", "history_attention_gru"),
+    *("luong_general_lstm", "transformer_tiny"),
+)
 thorough = pytest.mark.thorough("converts one model more, or another search")
 
 
@@ -49,6 +52,8 @@ def models(word_model, make_pointer_model):
             weight.assign(1.3 * rng.normal(size=weight.shape))
     return {
         "bahdanau_gru": word_model,
+        "hard_attention_lstm": fill(zoo.hard_attention_lstm(words, **small), 4, 1.3),
+        "hard_monotonic_lstm": fill(zoo.hard_monotonic_lstm(words, order=1, **small), 6, 1.3),
         "history_attention_gru": fill(zoo.history_attention_gru(words, **small), 5, 1.3),
         "luong_general_lstm": fill(zoo.luong_general_lstm(words, **small), 4, 1.3),
         "transformer_tiny": transformer,

@@ -279,6 +279,7 @@ EVERY_OPTION = {
             pytest.param(name, {"beam_size": size, "max_length": 9}, marks=thorough)
             for name, size in [
                 ("encoder_decoder_gru", 3),
+                ("hard_monotonic_lstm", 2),
                 ("luong_local_p_lstm", 1),
                 ("history_attention_gru", 3),
                 ("transformer_tiny", 3),
