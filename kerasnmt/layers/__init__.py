@@ -1,8 +1,10 @@
 """Layers of attention-based models, which use only `keras.ops`."""
 
 from kerasnmt.layers.attention.attention import Attention, BahdanauAttention
-from kerasnmt.layers.attention.coverage import Coverage, DoublyStochastic
+from kerasnmt.layers.attention.coverage import Coverage, DoublyStochastic, LocationFeatures
+from kerasnmt.layers.attention.gaussian_attention import GaussianAttention
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
+from kerasnmt.layers.attention.monotonic_attention import MonotonicAttention
 from kerasnmt.layers.attention.normalizers import (
     Entmax,
     Entmax15,
@@ -146,6 +148,7 @@ __all__ = [
     "GRUCell",
     "Gate",
     "GatedDecoderCell",
+    "GaussianAttention",
     "GeneralScore",
     "HardAttentionDecoder",
     "HistoryDecoderCell",
@@ -161,12 +164,14 @@ __all__ = [
     "LearnedPositions",
     "LocalMonotonicWindow",
     "LocalPredictiveWindow",
+    "LocationFeatures",
     "LocationScore",
     "LuongDecoderCell",
     "MaxoutReadout",
     "MemoryEmbedding",
     "MemoryHop",
     "MonotonicAlignment",
+    "MonotonicAttention",
     "MultiHeadAttention",
     "MultiHeadSelfAttention",
     "NormalizedGRUCell",

@@ -3,7 +3,7 @@
 from typing import Any
 
 import keras
-from keras import ops
+from keras import ops, tree
 
 from kerasnmt.layers.attention.normalizers import normalizer_layer
 from kerasnmt.layers.attention.scores import (
@@ -108,7 +108,7 @@ class Attention(Composite, keras.layers.Layer):
             "coverage": coverage is not None,
         }
         # Names of the arguments of `call` that describe earlier words.
-        self.history = tuple(name for name, needed in histories.items() if needed)
+        self.history: tuple[str, ...] = tuple(name for name, needed in histories.items() if needed)
 
     def build(
         self,
@@ -140,7 +140,12 @@ class Attention(Composite, keras.layers.Layer):
             self.score = _SCORES[self.score](self._query_units, self.dtype_policy.name)
             self.score.trainable = self.trainable
         if keys_shape is None:
-            keys_shape = self.project(keras.KerasTensor(values_shape)).shape
+            keys = self.project(keras.KerasTensor(values_shape))
+            keys_shape = tree.map_structure(lambda one: one.shape, keys)
+        self._build_parts(query_shape, keys_shape)
+
+    def _build_parts(self, query_shape: tuple, keys_shape: Any) -> None:
+        """Create the weights of the parts, from the shapes of `build`."""
         build_once(self.score, query_shape, keys_shape)
         build_once(self.normalizer, (*query_shape[:-1], keys_shape[1]))
         if self.window is not None:
@@ -176,7 +181,8 @@ class Attention(Composite, keras.layers.Layer):
         coverage: Any = None,
         query_mask: Any = None,
         values_mask: Any = None,
-    ) -> tuple[Any, Any]:
+        return_history: bool = False,
+    ) -> tuple:
         """Attend to the values.
 
         Args:
@@ -195,18 +201,50 @@ class Attention(Composite, keras.layers.Layer):
             query_mask: Mask of the query, boolean `[batch, target_length]`, which Keras passes. It
                 does not change the result.
             values_mask: Mask of the values, boolean `[batch, source_length]`, which Keras passes.
+            return_history: Whether to return the history for the next word, too.
 
         Returns:
             The context, `[batch, value_units]` or `[batch, target_length, value_units]`; and the
             weights, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
             Masked positions have a weight of exactly 0. If a source has no real position, all its
-            weights are 0.
+            weights are 0. With `return_history`, the history for the next word follows, a dict; see
+            `initial_history`.
 
         Raises:
             ValueError: If `values` is missing, or an argument that the window or the coverage
                 needs, if the query has another size than the first query, or if the
                 values or the mask have another shape.
         """
+        if self.coverage is not None and coverage is None:
+            raise ValueError(
+                "Expected coverage, the sums of the weights of earlier words. Received: "
+                "coverage=None. Begin with attention.initial_history(memory_mask)."
+            )
+        if memory_mask is None:
+            memory_mask = values_mask
+        keys, mask = self._checked(query, keys, values, memory_mask)
+        mask = both(mask, self.score.reachable(keys))
+        if self.coverage is None:
+            scores = self.score(query, keys)
+        else:
+            scores = self._score_covered(query, self.coverage(keys, coverage))
+        factor = None
+        if self.window is not None:
+            inside, factor = self.window(query, keys, memory_mask, position)
+            mask = both(mask, inside)
+        if mask is None:  # Keras would pass the mask of the query, which the scores carry
+            mask = ops.ones_like(scores, dtype="bool")
+        weights = self.normalizer(scores, mask)
+        if factor is not None:
+            weights = weights * factor
+        context = weighted_sum(weights, values)
+        if not return_history:
+            return context, weights
+        history = {"position": position, "coverage": coverage}
+        return context, weights, self.next_history(history, weights)
+
+    def _checked(self, query: Any, keys: Any, values: Any, memory_mask: Any) -> tuple[Any, Any]:
+        """Check the arguments of `call`; return the keys, and the mask with the axis of queries."""
         if query.shape[-1] != self._query_units:
             raise ValueError(
                 f"Expected queries of {self._query_units} features, like the first one. Received: "
@@ -217,34 +255,13 @@ class Attention(Composite, keras.layers.Layer):
                 "Expected values, such as the memory. Received: values=None. "
                 "Call attention(query, values=memory)."
             )
-        if self.coverage is not None and coverage is None:
-            raise ValueError(
-                "Expected coverage, the sums of the weights of earlier words. Received: "
-                "coverage=None. Begin with attention.initial_history(memory_mask)."
-            )
-        if memory_mask is None:
-            memory_mask = values_mask
         check_shapes(query.shape, values.shape, memory_mask)
         if keys is None:
             keys = self.project(values)
         mask = memory_mask
         if mask is not None and len(query.shape) == 3:
             mask = ops.expand_dims(mask, 1)
-        mask = _both(mask, self.score.reachable(keys))
-        if self.coverage is None:
-            scores = self.score(query, keys)
-        else:
-            scores = self._score_covered(query, self.coverage(keys, coverage))
-        factor = None
-        if self.window is not None:
-            inside, factor = self.window(query, keys, memory_mask, position)
-            mask = _both(mask, inside)
-        if mask is None:  # Keras would pass the mask of the query, which the scores carry
-            mask = ops.ones_like(scores, dtype="bool")
-        weights = self.normalizer(scores, mask)
-        if factor is not None:
-            weights = weights * factor
-        return weighted_sum(weights, values), weights
+        return keys, mask
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
         """Score queries. Hypotheses with keys of their own become rows."""
@@ -255,11 +272,12 @@ class Attention(Composite, keras.layers.Layer):
         scores = self.score(rows, ops.reshape(keys, (-1, length, key_units)))
         return ops.reshape(scores, (-1, ops.shape(query)[1], length))
 
-    def initial_history(self, memory_mask: Any) -> dict[str, Any]:
+    def initial_history(self, memory_mask: Any, training: bool = False) -> dict[str, Any]:
         """Return the history before the first word: the arguments of `call` that describe it.
 
         Args:
             memory_mask: Boolean `[batch, source_length]`.
+            training: Whether the history is for training, where it may contain random numbers.
 
         Returns:
             A dict of `position`, int32 `[batch]`, if the window moves, and `coverage`, float32
@@ -277,11 +295,17 @@ class Attention(Composite, keras.layers.Layer):
             weights: Attention weights of this word, float32 `[batch, source_length]` or
                 `[batch, hypotheses, source_length]`.
         """
-        added = {"position": 1, "coverage": weights}
-        return {
-            name: history[name] + ops.cast(added[name], history[name].dtype)
-            for name in self.history
-        }
+        following: dict[str, Any] = {}
+        if "position" in self.history:
+            following["position"] = history["position"] + 1
+        if self.coverage is not None:
+            following["coverage"] = self.coverage.following(history["coverage"], weights)
+        return following
+
+    @property
+    def follows(self) -> bool:
+        """Whether the weights of a word depend on those of earlier words."""
+        return bool({*self.history} - {"position"})
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments.
@@ -294,7 +318,7 @@ class Attention(Composite, keras.layers.Layer):
         return config
 
 
-def _both(mask: Any, other: Any) -> Any:
+def both(mask: Any, other: Any) -> Any:
     """Return the positions of two boolean masks. None stands for all positions."""
     if mask is None or other is None:
         return other if mask is None else mask

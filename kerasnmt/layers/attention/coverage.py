@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.composite import Composite
+from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -61,6 +62,15 @@ class Coverage(Composite, keras.layers.Layer):
         coverage = ops.cast(coverage, keys.dtype)
         return keys + ops.expand_dims(coverage, -1) * ops.cast(self.kernel, keys.dtype)
 
+    def following(self, coverage: Any, weights: Any) -> Any:
+        """Return the coverage of the next word.
+
+        Args:
+            coverage: Coverage of this word, float32 `[..., source_length]`.
+            weights: Attention weights of this word, float32 `[..., source_length]`.
+        """
+        return coverage + ops.cast(weights, coverage.dtype)
+
     def loss(self, weights: Any, target_mask: Any) -> Any:
         """Return the loss of whole targets, times `loss_weight`, a float32 scalar.
 
@@ -73,6 +83,71 @@ class Coverage(Composite, keras.layers.Layer):
         mask = ops.cast(target_mask, "float32")
         mean = ops.sum(mask * repeated) / ops.maximum(ops.sum(mask), 1.0)
         return self.loss_weight * mean
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class LocationFeatures(Coverage):
+    """Layer that adds features of the earlier attention near a position to the keys.
+
+        f_{t,i} = sum_m K_m C_{t,i+m},    k_{t,i} = k_i + U f_{t,i}
+
+    C_t are the weights of the previous word (Chorowski et al.), or with `cumulative` the sums of
+    the weights of all earlier words (Tacotron 2). The kernel K has a width, so an attention can
+    learn to move on from where it was. The additive score becomes the location-sensitive score,
+    v^T tanh(W h_i + U_q s + U f_{t,i}).
+
+    Source: Chorowski et al. (2015), "Attention-based models for speech recognition", equations 8
+    and 9; Shen et al. (2018), "Natural TTS synthesis by conditioning WaveNet on mel spectrogram
+    predictions", section 2.2.
+
+    Args:
+        filters: Number of features f.
+        kernel_size: Number of positions that K reads, an odd number.
+        cumulative: Whether C sums up the weights of all earlier words.
+        loss_weight: Weight of the coverage loss; see `Coverage`.
+
+    Raises:
+        ValueError: If `kernel_size` is not odd and above 0, or `loss_weight` is below 0.
+    """
+
+    def __init__(
+        self,
+        filters: int = 32,
+        kernel_size: int = 31,
+        cumulative: bool = True,
+        loss_weight: float = 0.0,
+        **kwargs,
+    ) -> None:
+        super().__init__(loss_weight, **kwargs)
+        if kernel_size < 1 or kernel_size % 2 == 0:
+            raise ValueError(
+                f"Expected an odd kernel_size above 0. Received: kernel_size={kernel_size}"
+            )
+        self.filters = filters
+        self.kernel_size = kernel_size
+        self.cumulative = cumulative
+
+    def build(self, keys_shape: tuple) -> None:
+        """Create the weights for keys `(batch, source_length, key_units)`."""
+        self.kernel = self.add_weight(shape=(self.kernel_size, 1, self.filters), name="kernel")
+        self.projection = self.add_weight(shape=(self.filters, keys_shape[-1]), name="projection")
+
+    def call(self, keys: Any, coverage: Any) -> Any:
+        """Add the features to the keys; see `Coverage`."""
+        columns = ops.shape(coverage)
+        rows = ops.reshape(ops.cast(coverage, keys.dtype), (-1, columns[-1], 1))
+        kernel, projection = (ops.cast(one, keys.dtype) for one in (self.kernel, self.projection))
+        features = ops.conv(rows, kernel, padding="same")
+        if len(columns) == 3:
+            keys = ops.expand_dims(keys, 1)
+            features = ops.reshape(features, (*columns, self.filters))
+        return keys + on_rows(lambda one: ops.matmul(one, projection), features)
+
+    def following(self, coverage: Any, weights: Any) -> Any:
+        """Return the coverage of the next word; see `Coverage`."""
+        if self.cumulative:
+            return super().following(coverage, weights)
+        return ops.cast(weights, coverage.dtype)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -12,7 +12,7 @@ from kerasnmt.layers.decoders.decoder_cell import DecoderCell, DecoderState
 class AttentionDecoderCell(DecoderCell):
     """Base class of decoder cells with a recurrent cell and an attention layer.
 
-    A subclass implements `project_memory` and `_advance`, which decides when to attend.
+    A subclass implements `project_memory` and `step`, which decides when to attend.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
@@ -48,21 +48,28 @@ class AttentionDecoderCell(DecoderCell):
     ) -> DecoderState:
         """Return the state before the first step, with the attention's; see `DecoderCell`."""
         state = super().initial_state(states, memory, training, steps)
-        return state._replace(attention=self.attention.initial_history(memory["memory_mask"]))
+        return state._replace(
+            attention=self.attention.initial_history(memory["memory_mask"], training)
+        )
 
-    def step(
-        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
+    def attend(
+        self, query: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:
-        """Make one step; see `DecoderCell`."""
-        output, weights, state = self._advance(inputs, state, {**memory, **state.attention})
-        attention = self.attention.next_history(state.attention, weights)
-        return output, weights, state._replace(attention=attention)
+        """Attend to the source.
 
-    def _advance(
-        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
-    ) -> tuple[Any, Any, DecoderState]:
-        """Make one step. `memory` holds all arguments of the attention except the query."""
-        raise NotImplementedError
+        Args:
+            query: `[..., query_units]`.
+            state: State before the attention.
+            memory: Arguments of the attention except the query and the history.
+
+        Returns:
+            The context, `[..., value_units]`; the weights, float32 `[..., source_length]`; and the
+            state with the next history of the attention.
+        """
+        context, weights, history = self.attention(
+            query, **memory, **state.attention, return_history=True
+        )
+        return context, weights, state._replace(attention=history)
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
         """Make one step of `keras.layers.RNN`; see `unroll`.

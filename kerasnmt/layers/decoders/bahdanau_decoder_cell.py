@@ -39,7 +39,7 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         """Clear `value_names` of a subclass that has its own step but does not set them."""
         super().__init_subclass__(**kwargs)
         own = vars(cls)
-        if ("_advance" in own or "step" in own) and "value_names" not in own:
+        if "step" in own and "value_names" not in own:
             cls.value_names = ()
 
     def __init__(
@@ -67,10 +67,11 @@ class BahdanauDecoderCell(AttentionDecoderCell):
             "memory_mask": memory_mask,
         }
 
-    def _advance(
+    def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:
-        context, weights = self.attention(state.cell[0], **memory)
+        """Make one step; see `DecoderCell`."""
+        context, weights, state = self.attend(state.cell[0], state, memory)
         output, state = self.recur(inputs + context, state)
         return output, weights, state
 
@@ -157,11 +158,12 @@ class GatedDecoderCell(BahdanauDecoderCell):
         """Return s_t and z_t; see `DecoderCell`."""
         return output[..., :-1], output[..., -1:] * context
 
-    def _advance(
+    def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:
-        context, weights = self.attention(state.cell[0], **memory)
+        """Make one step; see `DecoderCell`."""
         gate = on_rows(self.gate, state.cell[0])
+        context, weights, state = self.attend(state.cell[0], state, memory)
         output, state = self.recur(inputs + gate * context, state)
         return ops.concatenate([output, gate], axis=-1), weights, state
 

@@ -63,10 +63,11 @@ class ConditionalDecoderCell(AttentionDecoderCell):
             "memory_mask": memory_mask,
         }
 
-    def _advance(
+    def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:
+        """Make one step; see `DecoderCell`."""
         _, state = self.recur(inputs, state)
-        context, weights = self.attention(state.cell[0], **memory)
+        context, weights, state = self.attend(state.cell[0], state, memory)
         output, states = self.transition(context, state.cell)
         return output, weights, state._replace(cell=states)

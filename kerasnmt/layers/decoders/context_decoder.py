@@ -88,14 +88,15 @@ class ContextDecoderCell(BahdanauDecoderCell):
             "context_mask": memory_mask["context"],
         }
 
-    def _advance(
+    def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:
+        """Make one step; see `DecoderCell`."""
         source = {name: memory[name] for name in ("keys", "values", "memory_mask")}
         context, context_weights = self.context_attention(
             state.cell[0], memory["context_keys"], memory["context_values"], memory["context_mask"]
         )
-        output, weights, state = super()._advance(inputs + context, state, source)
+        output, weights, state = super().step(inputs + context, state, source)
         return output, ops.concatenate([weights, context_weights], axis=-1), state
 
     def _factors(self, output: Any, weights: Any, memory: dict[str, Any]) -> list[Any]:

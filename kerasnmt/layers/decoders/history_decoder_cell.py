@@ -94,7 +94,11 @@ class HistoryDecoderCell(BahdanauDecoderCell):
                 "Expected a state with room for each step. Received: a state with steps=0. Pass "
                 "the number of steps, for example model.encode(inputs, steps=100)."
             )
-        return super().step(inputs, state, memory)
+        context = self._attend_to_history(state.cell[0], state.history)
+        inputs = inputs + on_rows(self.history_projection, context)
+        output, weights, state = super().step(inputs, state, memory)
+        cache = state.history.write(self._remembered(output))
+        return ops.concatenate([output, context], axis=-1), weights, state._replace(history=cache)
 
     def unroll(
         self, loop: keras.layers.RNN, inputs: Any, state: DecoderState, memory: dict[str, Any]
@@ -109,15 +113,6 @@ class HistoryDecoderCell(BahdanauDecoderCell):
     def _remembered(self, state: Any) -> dict[str, Any]:
         """Return what the cache stores of a state `[..., units]`."""
         return {"keys": on_rows(self.history_attention.project, state), "values": state}
-
-    def _advance(
-        self, inputs: Any, state: DecoderState, memory: dict[str, Any]
-    ) -> tuple[Any, Any, DecoderState]:
-        context = self._attend_to_history(state.cell[0], state.history)
-        inputs = inputs + on_rows(self.history_projection, context)
-        output, weights, state = super()._advance(inputs, state, memory)
-        cache = state.history.write(self._remembered(output))
-        return ops.concatenate([output, context], axis=-1), weights, state._replace(history=cache)
 
     def _attend_to_history(self, query: Any, cache: TimeCache) -> Any:
         """Attend to the states in the cache; the query and the context are `[..., units]`."""

@@ -26,11 +26,13 @@ class LuongDecoderCell(AttentionDecoderCell):
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `LSTMCell(units)`.
-        attention: Attention layer without coverage, for example `Attention(GeneralScore(units))`.
+        attention: Attention layer whose weights do not depend on those of earlier words, for
+            example `Attention(GeneralScore(units))`.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:
-        ValueError: If the attention has coverage, which depends on earlier steps.
+        ValueError: If the weights of the attention depend on those of earlier words, as with
+            coverage.
     """
 
     def __init__(
@@ -40,11 +42,11 @@ class LuongDecoderCell(AttentionDecoderCell):
         state_dropout: float = 0.0,
         **kwargs,
     ) -> None:
-        if attention.coverage is not None:
+        if attention.follows:
             raise ValueError(
-                "Expected an attention without coverage, because this decoder cell attends for all "
-                f"steps at once. Received: attention.coverage={attention.coverage}. Use coverage "
-                "with InputFeedingDecoderCell or BahdanauDecoderCell."
+                "Expected an attention without coverage, whose weights do not depend on those of "
+                "earlier words, because this decoder cell attends for all steps at once. Received: "
+                f"history={attention.history}. Use InputFeedingDecoderCell or BahdanauDecoderCell."
             )
         super().__init__(cell, attention, state_dropout, **kwargs)
 
@@ -57,11 +59,12 @@ class LuongDecoderCell(AttentionDecoderCell):
         keys = self.attention.project(annotations)
         return {"keys": keys, "values": annotations, "memory_mask": memory_mask}
 
-    def _advance(
+    def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:
+        """Make one step; see `DecoderCell`."""
         output, state = self.recur(inputs, state)
-        _, weights = self.attention(output, **memory)
+        _, weights, state = self.attend(output, state, memory)
         return output, weights, state
 
     def unroll(
@@ -132,11 +135,12 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
             "memory_mask": memory_mask,
         }
 
-    def _advance(
+    def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:
+        """Make one step; see `DecoderCell`."""
         inputs = inputs + on_rows(self.feeding_projection, state.attentional)
         output, state = self.recur(inputs, state)
-        context, weights = self.attention(output, **memory)
+        context, weights, state = self.attend(output, state, memory)
         attentional = ops.tanh(context + on_rows(self.state_projection, output))
         return attentional, weights, state._replace(attentional=attentional)

@@ -1,0 +1,230 @@
+"""Attention that moves through the source in one direction."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerasnmt.layers.attention.attention import Attention, both, weighted_sum
+from kerasnmt.layers.attention.masked_softmax import masked_softmax
+from kerasnmt.layers.attention.scores import Score
+from kerasnmt.layers.composite import build_once
+
+_IMPOSSIBLE = -1e9
+_GOLDEN_RATIO = (5**0.5 - 1) / 2
+
+
+@keras.saving.register_keras_serializable("kerasnmt")
+class MonotonicAttention(Attention):
+    """Monotonic attention, which never goes back.
+
+        p_{t,i} = sigmoid(g e_{t,i} + r)
+        alpha_{t,i} = p_{t,i} sum_{k <= i} alpha_{t-1,k} prod_{k <= l < i} (1 - p_{t,l})
+
+    From the position of the previous word, the decoder looks at one position after the other, and
+    stops at position i with probability p_{t,i}. The weights alpha are the expected value over all
+    ways. It starts at the first position. If it does not stop before the end of the source, the
+    weights sum to less than 1.
+
+    In training, normal random numbers are added to g e + r, so that the model learns to be certain.
+    Each source position has a random number, which the golden ratio moves in each step, so no step
+    repeats it. With `hard=True`, the attention then stops at the first position with p > 1/2, and a
+    word has one position or none. A search then takes time that grows only with the longer of both
+    texts.
+
+    With a chunk size w, this is monotonic chunkwise attention (MoChA): a softmax of a second score
+    u over the w positions up to the one at which the attention stops.
+
+        beta_{t,j} = sum_{k=j}^{j+w-1} alpha_{t,k} exp(u_{t,j}) / sum_{l=k-w+1}^{k} exp(u_{t,l})
+
+    For the source length n, a step takes memory that grows with n^2.
+
+    Source: Raffel et al. (2017), "Online and linear-time attention by enforcing monotonic
+    alignments", equations 6 to 16; Chiu and Raffel (2018), "Monotonic chunkwise attention",
+    equations 20 to 23.
+
+    Args:
+        score: A `Score` for e, such as `AdditiveScore(units)`, or a name; see `Attention`.
+        chunk_size: Number w of positions of a chunk, or None for one position.
+        chunk_score: A `Score` for u. It is needed with a chunk size.
+        hard: Whether alignments are hard outside of training.
+        noise: Standard deviation of the random numbers in training, at least 0.
+        offset: First value of r. A negative one makes the attention look further at first.
+        penalty: `DoublyStochastic()`, or None; see `Attention`.
+
+    Raises:
+        ValueError: If `score` is not a score or the name of one, a part of `Attention` that does
+            not fit is given, only one of `chunk_size` and
+            `chunk_score` is given, `chunk_size` is below 1, or `noise` is below 0.
+    """
+
+    def __init__(
+        self,
+        score: Score | str,
+        chunk_size: int | None = None,
+        chunk_score: Score | None = None,
+        hard: bool = False,
+        noise: float = 1.0,
+        offset: float = -1.0,
+        penalty: keras.layers.Layer | None = None,
+        **kwargs,
+    ) -> None:
+        if parts := {"window", "coverage", "normalizer"} & kwargs.keys():
+            raise ValueError(
+                "Expected no window, coverage or normalizer, because the monotonic alignment takes "
+                f"their place. Received: {', '.join(sorted(parts))}. Use Attention."
+            )
+        # In half precision, the alignment of earlier words would be too inexact.
+        super().__init__(score, penalty=penalty, autocast=False, **kwargs)
+        too_small = chunk_size is not None and chunk_size < 1
+        if (chunk_size is None) != (chunk_score is None) or too_small:
+            raise ValueError(
+                "Expected a chunk_size of at least 1 with a chunk_score, or neither. Received: "
+                f"chunk_size={chunk_size}, chunk_score={chunk_score}"
+            )
+        if noise < 0:
+            raise ValueError(f"Expected noise >= 0. Received: noise={noise}")
+        self.chunk_size = chunk_size
+        self.chunk_score = chunk_score
+        self.hard = hard
+        self.noise = noise
+        self.offset = offset
+        self.history = ("previous",)
+        self.seed_generator = keras.random.SeedGenerator()
+
+    def _build_parts(self, query_shape: tuple, keys_shape: Any) -> None:
+        if self.chunk_score is not None:
+            keys_shape, of_chunks = keys_shape
+            build_once(self.chunk_score, query_shape, of_chunks)
+        super()._build_parts(query_shape, keys_shape)
+        start = keras.initializers.Constant(self.offset)
+        self.gain = self.add_weight(shape=(), initializer="ones", name="gain")
+        self.bias = self.add_weight(shape=(), initializer=start, name="bias")
+
+    def project(self, memory: Any) -> Any:
+        """Turn a memory into keys; with a chunk score, into a list of the keys of both scores."""
+        keys = super().project(memory)
+        if self.chunk_score is None:
+            return keys
+        with keras.name_scope(self.name, caller=self):
+            return [keys, self.chunk_score.project(memory)]
+
+    def initial_history(self, memory_mask: Any, training: bool = False) -> dict[str, Any]:
+        """Return the history before the first word: the arguments of `call` that describe it.
+
+        Args:
+            memory_mask: Boolean `[batch, source_length]`.
+            training: Whether the history contains random numbers.
+
+        Returns:
+            A dict of `previous`, float32 `[batch, source_length]`, which is 1 at the first
+            position; and in training, of `random`, uniform in [0, 1), of the same shape.
+        """
+        zeros = ops.zeros_like(memory_mask, dtype="float32")
+        first = ops.equal(ops.arange(ops.shape(memory_mask)[1], dtype="int32"), 0)
+        history = {"previous": zeros + ops.cast(first, "float32")}
+        if training:
+            shape, seed = ops.shape(memory_mask), self.seed_generator
+            history["random"] = keras.random.uniform(shape, dtype="float32", seed=seed)
+        return history
+
+    def call(
+        self,
+        query: Any,
+        keys: Any = None,
+        values: Any = None,
+        memory_mask: Any = None,
+        previous: Any = None,
+        random: Any = None,
+        query_mask: Any = None,
+        values_mask: Any = None,
+        return_history: bool = False,
+    ) -> tuple:
+        """Attend to the values.
+
+        Args:
+            query: `[batch, query_units]`, or `[batch, hypotheses, query_units]`.
+            keys: Keys from `project`. If None, the values are projected.
+            values: `[batch, source_length, value_units]`.
+            memory_mask: Boolean `[batch, source_length]`, True = real token. If None, `values_mask`
+                is used.
+            previous: Weights alpha of the previous word, float32, the shape of the weights.
+            random: Random numbers in [0, 1) for training, the shape of the weights, or None.
+            query_mask: Mask of the query, which Keras passes. It does not change the result.
+            values_mask: Mask of the values, which Keras passes.
+            return_history: Whether to return the history for the next word, too.
+
+        Returns:
+            The context, `[batch, value_units]` or `[batch, hypotheses, value_units]`; the weights
+            alpha, or beta with chunks, float32 `[batch, source_length]` or
+            `[batch, hypotheses, source_length]`; and with `return_history` the history, a dict.
+
+        Raises:
+            ValueError: If `values` or `previous` is missing, or a shape does not fit.
+        """
+        if previous is None:
+            raise ValueError(
+                "Expected previous, the weights of the previous word. Received: previous=None. "
+                "Begin with attention.initial_history(memory_mask)."
+            )
+        if memory_mask is None:
+            memory_mask = values_mask
+        keys, mask = self._checked(query, keys, values, memory_mask)
+        keys, of_chunks = (keys, None) if self.chunk_score is None else keys
+        mask = both(mask, self.score.reachable(keys))
+        if mask is None:
+            mask = ops.ones_like(previous, dtype="bool")
+        scores = ops.cast(self.score(query, keys), "float32")
+        gain, bias = (ops.cast(one, "float32") for one in (self.gain, self.bias))
+        energy = gain * scores + bias
+        if random is not None:
+            inside = ops.clip(2.0 * random - 1.0, -1.0 + 1e-6, 1.0 - 1e-6)
+            energy = energy + self.noise * 2**0.5 * ops.erfinv(inside)
+        energy = ops.where(mask, energy, _IMPOSSIBLE)
+        if self.hard and random is None:
+            alpha, following = _first_stop(energy, previous)
+        else:
+            alpha = following = _expected_stop(energy, previous)
+        weights = alpha
+        if self.chunk_score is not None:
+            weights = self._in_chunks(self.chunk_score(query, of_chunks), mask, alpha)
+        context = weighted_sum(weights, values)
+        if not return_history:
+            return context, weights
+        history = {"previous": following}
+        if random is not None:
+            history["random"] = (random + _GOLDEN_RATIO) % 1.0
+        return context, weights, history
+
+    def _in_chunks(self, scores: Any, mask: Any, alpha: Any) -> Any:
+        """Return the weights beta of chunks that end where the attention stops."""
+        positions = ops.arange(ops.shape(scores)[-1], dtype="int32")
+        before = positions[:, None] - positions  # of an end k and a position j
+        inside = ops.logical_and(before >= 0, before < self.chunk_size)
+        inside = ops.logical_and(mask[..., None, :], inside)
+        chunks = masked_softmax(scores[..., None, :], inside)
+        return ops.sum(alpha[..., None] * chunks, axis=-2)
+
+
+def _expected_stop(energy: Any, previous: Any) -> Any:
+    """Return the expected weights of the position at which the attention stops."""
+    passed = ops.cumsum(ops.log_sigmoid(-energy), axis=-1)  # the last position included
+    before = passed - ops.log_sigmoid(-energy)
+    # log prod_{k <= l < i} (1 - p_l), at most 0, for a start k and a stop i.
+    way = before[..., None, :] - before[..., :, None]
+    positions = ops.arange(ops.shape(energy)[-1], dtype="int32")
+    ahead = positions[:, None] <= positions
+    ways = ops.where(ahead, ops.exp(ops.minimum(way, 0.0)), 0.0)
+    return ops.sigmoid(energy) * ops.sum(previous[..., None] * ways, axis=-2)
+
+
+def _first_stop(energy: Any, previous: Any) -> tuple[Any, Any]:
+    """Return the one-hot weights of the first stop, and where the next word starts.
+
+    Without a stop, the weights are 0, and the next word starts where this one did.
+    """
+    ahead = ops.cumsum(previous, axis=-1) > 0.5
+    stops = ops.cast(ops.logical_and(ahead, energy > 0), "float32")
+    first = stops * ops.cast(ops.cumsum(stops, axis=-1) < 1.5, "float32")
+    any_ = ops.sum(first, axis=-1, keepdims=True)
+    return first, first + (1.0 - any_) * previous
