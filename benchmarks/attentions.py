@@ -35,6 +35,13 @@ ROWS: dict[str, dict[str, Any]] = {
     "bahdanau_gru, sparsemax": {"name": "bahdanau_gru", "normalizer": "sparsemax"},
     "bahdanau_gru, entmax15": {"name": "bahdanau_gru", "normalizer": "entmax15"},
     "bahdanau_gru, layer normalization": {"name": "bahdanau_gru", "layer_normalization": True},
+    "bahdanau_gru, location-sensitive": {
+        "name": "bahdanau_gru",
+        "attention": "location_sensitive",
+    },
+    "bahdanau_gru, monotonic": {"name": "bahdanau_gru", "attention": "monotonic"},
+    "bahdanau_gru, chunkwise": {"name": "bahdanau_gru", "attention": "chunkwise"},
+    "bahdanau_gru, gaussian": {"name": "bahdanau_gru", "attention": "gaussian"},
     "luong_general_lstm": {"name": "luong_general_lstm"},
     "luong_general_lstm, input feeding": {"name": "luong_general_lstm", "input_feeding": True},
     "cgru": {"name": "cgru"},

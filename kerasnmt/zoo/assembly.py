@@ -1,12 +1,13 @@
 """Functions that assemble the models of the zoo."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 
 from kerasnmt import layers
 from kerasnmt.models import Seq2Seq
+from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.zoo.registry import documented
 
 # Embeddings start uniform in [-scale, scale]. With 0.05, the scale of Keras, nearly no signal and
@@ -164,6 +165,71 @@ def check_num_layers(num_layers: int, name: str = "num_layers") -> None:
 def coverage_layer(loss_weight: float | None) -> layers.Coverage | None:
     """Return the coverage layer for the argument `coverage` of a model."""
     return None if loss_weight is None else layers.Coverage(loss_weight, name="coverage")
+
+
+def attention_layer(
+    kind: str,
+    units: int,
+    score: layers.Score | None,
+    coverage: float | None,
+    normalizer: str | keras.layers.Layer,
+) -> keras.layers.Layer:
+    """Return the attention for the argument `attention` of a model.
+
+    Args:
+        kind: A name; see `kerasnmt.zoo.arguments`.
+        units: Size of hidden layers.
+        score: A score, or None for the additive score.
+        coverage: Argument `coverage` of the model.
+        normalizer: Argument `normalizer` of the model.
+
+    Raises:
+        ValueError: If the name is unknown, or another argument does not fit to it.
+    """
+
+    def own() -> layers.Score:
+        return score or layers.AdditiveScore(units, name="score")
+
+    kinds: dict[str, Callable[[], keras.layers.Layer]] = {
+        "global": lambda: (
+            layers.BahdanauAttention(
+                units, coverage_layer(coverage), normalizer=normalizer, name="attention"
+            )
+            if score is None
+            else layers.Attention(
+                score, coverage=coverage_layer(coverage), normalizer=normalizer, name="attention"
+            )
+        ),
+        "location_sensitive": lambda: layers.Attention(
+            own(),
+            coverage=layers.LocationFeatures(name="features"),
+            normalizer=normalizer,
+            name="attention",
+        ),
+        "monotonic": lambda: layers.MonotonicAttention(own(), name="attention"),
+        "chunkwise": lambda: layers.MonotonicAttention(
+            own(), 3, layers.AdditiveScore(units, name="chunk_score"), name="attention"
+        ),
+        "gaussian": lambda: layers.GaussianAttention(units, name="attention"),
+    }
+    if kind not in kinds:
+        raise ValueError(unknown_name_message(kind, kinds, "attention"))
+    if kind != "global" and coverage is not None:
+        raise ValueError(
+            f"Expected coverage=None, because attention={kind!r} takes its place. "
+            f"Received: coverage={coverage}"
+        )
+    if kind not in ("global", "location_sensitive") and normalizer != "softmax":
+        raise ValueError(
+            f"Expected no normalizer with attention={kind!r}, which has no softmax. "
+            f"Received: normalizer={normalizer!r:.60}"
+        )
+    if kind == "gaussian" and score is not None:
+        raise ValueError(
+            "Expected a model with the additive score, because attention='gaussian' has no score. "
+            f"Received: {type(score).__name__}"
+        )
+    return kinds[kind]()
 
 
 def sizes_and_tokenizers(source: Any, target: Any) -> tuple[int, int, dict[str, Any]]:

@@ -24,6 +24,7 @@ def bahdanau(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    attention: str = "global",
     normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     layer_normalization: bool = False,
@@ -52,12 +53,6 @@ def bahdanau(
             hidden layer.
     """
     cell = assembly.normalized(cell, layer_normalization)
-    covered = assembly.coverage_layer(coverage)
-    attention = (
-        layers.BahdanauAttention(units, covered, normalizer=normalizer, name="attention")
-        if score is None
-        else layers.Attention(score, coverage=covered, normalizer=normalizer, name="attention")
-    )
     return assembly.recurrent_model(
         source,
         target,
@@ -67,7 +62,10 @@ def bahdanau(
         encoder=assembly.layer_stack(layers.BidirectionalLayer, cell, units, 1, state_dropout),
         bridge=layers.BackwardStateBridge(units, name="bridge"),
         decoder_cell=layers.BahdanauDecoderCell(
-            cell(units, name="cell"), attention, state_dropout, name="cell"
+            cell(units, name="cell"),
+            assembly.attention_layer(attention, units, score, coverage, normalizer),
+            state_dropout,
+            name="cell",
         ),
         readout=readout or layers.MaxoutReadout(embedding_dim, name="readout"),
         embedding_dim=embedding_dim,
@@ -141,6 +139,7 @@ def history_attention_gru(
     *,
     embedding_dim: int,
     units: int,
+    attention: str,
     normalizer: str | keras.layers.Layer,
     coverage: float | None,
     layer_normalization: bool,
@@ -167,9 +166,7 @@ def history_attention_gru(
         bridge=layers.BackwardStateBridge(units, name="bridge"),
         decoder_cell=layers.HistoryDecoderCell(
             cell(units, name="cell"),
-            layers.BahdanauAttention(
-                units, assembly.coverage_layer(coverage), normalizer=normalizer, name="attention"
-            ),
+            assembly.attention_layer(attention, units, None, coverage, normalizer),
             layers.BahdanauAttention(units, normalizer=normalizer, name="history_attention"),
             state_dropout,
             name="cell",

@@ -18,6 +18,7 @@ def cgru(
     embedding_dim: int = 256,
     units: int = 256,
     transitions: int = 2,
+    attention: str = "global",
     normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     layer_normalization: bool = False,
@@ -64,9 +65,7 @@ def cgru(
         decoder_cell=layers.ConditionalDecoderCell(
             first,
             layers.TransitionCell([second, *others], name="transition") if others else second,
-            layers.BahdanauAttention(
-                units, assembly.coverage_layer(coverage), normalizer=normalizer, name="attention"
-            ),
+            assembly.attention_layer(attention, units, None, coverage, normalizer),
             state_dropout,
             name="cell",
         ),

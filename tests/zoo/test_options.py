@@ -19,6 +19,18 @@ from tests.zoo.tiny_models import NAMES
             {"fused": True, "layer_normalization": True},
             r"Expected layer_normalization=False with fused=True",
         ),
+        ("bahdanau_gru", {"attention": "monotone"}, r"did you mean 'monotonic'"),
+        (
+            "bahdanau_gru",
+            {"attention": "chunkwise", "coverage": 0.1},
+            r"Expected coverage=None, because attention='chunkwise'",
+        ),
+        (
+            "cgru",
+            {"attention": "monotonic", "normalizer": "sparsemax"},
+            r"Expected no normalizer with attention='monotonic'",
+        ),
+        ("dense_scorer_gru", {"attention": "gaussian"}, r"has no score. Received: TimeDistributedDense"),
         ("cgru", {"transitions": 1}, r"Expected transitions >= 2.*Received: transitions=1"),
         ("hard_attention_lstm", {"num_layers": 0}, r"Expected num_layers >= 1"),
         ("hard_monotonic_lstm", {"order": 2}, r"Expected order 0 or 1. Received: order=2"),

@@ -50,6 +50,10 @@ OPTIONS = {
         "cgru",
         {"transitions": 3, "layer_normalization": True, "coverage": 0.5},
     ),
+    "bahdanau_gru location": ("bahdanau_gru", {"attention": "location_sensitive"}),
+    "bahdanau_lstm monotonic": ("bahdanau_lstm", {"attention": "monotonic"}),
+    "cgru gaussian": ("cgru", {"attention": "gaussian"}),
+    "concat_gru chunkwise": ("concat_gru", {"attention": "chunkwise"}),
     "bahdanau_lstm normalized": ("bahdanau_lstm", {"layer_normalization": True}),
     "luong_general_gru normalized": (
         "luong_general_gru",
@@ -112,6 +116,9 @@ OPTIONS = {
 # `make test` tries some of them there, and the others are thorough.
 COMPILED = [
     "cgru deep",
+    "cgru gaussian",
+    "concat_gru chunkwise",
+    "bahdanau_gru location",
     "context_attention_gru",
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",

@@ -139,7 +139,7 @@ def test_gradients_where_a_word_can_neither_be_generated_nor_copied(name):
     impossible = np.array([[9, 10, 11, 12], [7, 8, 10, 0]], "int32")
     with tf.GradientTape() as tape:
         outputs, _ = decoder(TARGET_IDS, *given(decoder))
-        log_probability, mean, _ = decoder.log_probability(outputs, impossible)
+        log_probability, mean, *_ = decoder.log_probability(outputs, impossible)
         total = ops.sum(log_probability) + ops.sum(mean)
     assert np.all(np.isfinite(log_probability)) and np.all(log_probability[:, :3] < -60)
     for gradient in tape.gradient(total, [w.value for w in decoder.trainable_weights]):
@@ -190,7 +190,7 @@ def test_the_loss_makes_nothing_as_large_as_the_extended_vocabulary(name):
 def test_mean_for_label_smoothing():
     decoder = make("shared, softmax")
     outputs, _ = decoder(TARGET_IDS, *given(decoder))
-    _, mean, _ = decoder.log_probability(outputs, TARGETS)
+    _, mean, *_ = decoder.log_probability(outputs, TARGETS)
     logits = np.array(outputs["vocabulary"], "float64")
     log_p = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     np.testing.assert_allclose(mean, log_p.mean(-1), rtol=1e-5)
