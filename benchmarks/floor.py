@@ -207,10 +207,10 @@ def floor_of(parts: list[Part]) -> Callable[[], list[tf.Tensor]]:
     return run
 
 
-def step_of(name: str, options: dict) -> Callable[[], dict]:
+def step_of(name: str, options: dict, loss: str | None = None) -> Callable[[], dict]:
     """Return a training step as in `fit`, traced for batches of any size."""
     model = get_model(name)(VOCABULARY, **options)
-    model.compile(Adam(1e-3, global_clipnorm=1.0), label_smoothing=0.1)
+    model.compile(Adam(1e-3, global_clipnorm=1.0), loss=loss, label_smoothing=0.1)
     rng = np.random.default_rng(1)
     source, target = (
         tf.constant(rng.integers(4, VOCABULARY, size=(BATCH, length)), tf.int32)

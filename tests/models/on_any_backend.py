@@ -54,6 +54,14 @@ def losses(model, rate=0.2, epochs=3, **options):
     return model.fit(INPUTS, TARGETS, epochs=epochs, verbose=0).history["loss"]
 
 
+def sparse():
+    """Return the losses and a search of a model with entmax in attention and output."""
+    model = zoo.bahdanau_gru(11, 13, embedding_dim=6, units=5, dropout=0.0, normalizer="entmax15")
+    trained = losses(fill(model, seed=5, scale=0.8), loss="entmax15", label_smoothing=0.1)
+    hypotheses = model.search(INPUTS, beam_size=3, n_best=2, max_length=6)
+    return {"losses": np.array(trained), "ids": hypotheses.ids, "scores": hypotheses.scores}
+
+
 def outputs():
     model = gru()
     run = compiled(lambda inputs: (model(inputs), model.attend(inputs)["weights"]))

@@ -87,6 +87,28 @@ def test_beam_search_finds_every_possible_sequence_and_no_other(model):
     assert np.all(np.isfinite(scores))
 
 
+@pytest.mark.parametrize("name", ["pointer_network_lstm", "pointer_generator_gru"])
+def test_copying_with_weights_of_0(name):
+    """A word of the source without weight has a probability of 1e-30, so the loss stays finite."""
+    model = fill(zoo.get_model(name)(13, **SMALL, normalizer="sparsemax"), seed=3, scale=2.0)
+    source = np.array([[5, 9, 4, 10, 3], [6, 7, 3, 0, 0]], "int32")
+    targets = np.array([[5, 9, 4, 10, 3], [6, 7, 3, 0, 0]], "int32")
+    inputs = {"source_ids": source, "extended_source_ids": source}
+    inputs["target_ids"] = np.where(targets, np.pad(targets, ((0, 0), (1, 0)))[:, :-1], 0)
+    inputs["target_ids"][:, 0] = 2
+    weights = np.asarray(model.attend(inputs)["weights"])
+    chosen = np.sum(weights * (source[:, None] == targets[..., None]), -1)[targets != 0]
+    assert np.any(chosen == 0)
+    log = np.asarray(model.token_log_probability(inputs, targets))[targets != 0]
+    assert np.all(np.isfinite(log))
+    if name == "pointer_network_lstm":
+        np.testing.assert_allclose(log, np.log(np.maximum(chosen, 1e-30)), rtol=1e-5)
+    model.compile("sgd")
+    losses = model.fit(inputs, targets, epochs=2, verbose=0).history["loss"]
+    assert np.all(np.isfinite(losses))
+    assert np.all([np.all(np.isfinite(weight)) for weight in model.get_weights()])
+
+
 def test_saving_keeps_the_normalizer(model, tmp_path):
     model.compile(loss="entmax15")
     expected = model.evaluate(INPUTS, TARGETS, verbose=0)

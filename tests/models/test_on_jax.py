@@ -12,6 +12,7 @@ from tests.models.on_any_backend import (
     regularised,
     scheduled_sampling,
     searched,
+    sparse,
     surroundings,
     training,
     value_and_gradient_on_jax,
@@ -41,6 +42,12 @@ def test_outputs_and_training_equal_those_of_tensorflow(on_jax):
     assert_equal(training, run=on_jax, losses=near, perplexities=near)
     losses = training()["losses"]
     assert losses[-1] < losses[0]
+
+
+@thorough
+def test_entmax_in_attention_and_output_equals_that_of_tensorflow(on_jax):
+    near = {"rtol": 1e-4, "atol": 1e-4}
+    assert_equal(sparse, run=on_jax, losses=near, scores=near, **EXACT)
 
 
 def test_token_log_probability_and_its_gradient(on_jax):
