@@ -52,6 +52,7 @@ class HardAttentionDecoder(DecoderLoop):
         readout: A readout, for example `AttentionalReadout`, the readout of the papers.
         generator: A generator, for example `VocabularyProjection`.
         dropout: Dropout rate of the embedded words and of the readout, in [0, 1).
+        output_dropout: Dropout rate of the readout, if it differs from `dropout`.
 
     Raises:
         ValueError: If the cell has attention.
@@ -65,6 +66,7 @@ class HardAttentionDecoder(DecoderLoop):
         readout: keras.layers.Layer,
         generator: keras.layers.Layer,
         dropout: float = 0.0,
+        output_dropout: float | None = None,
         **kwargs,
     ) -> None:
         if cell.attention is not None:
@@ -78,7 +80,12 @@ class HardAttentionDecoder(DecoderLoop):
         self.alignment = alignment
         self.readout = readout
         self.generator = generator
-        self.readout_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="readout_dropout")
+        self.output_dropout = output_dropout
+        self.readout_dropout = ByteDropout(
+            dropout if output_dropout is None else output_dropout,
+            dtype=self.dtype_policy,
+            name="readout_dropout",
+        )
 
     def build(self, memory_shape: tuple) -> None:
         """Create the weights for annotations `(batch, source_length, memory_units)`."""
