@@ -36,8 +36,8 @@ def hard_attention(
     Each character of the target comes from one position of the source, its alignment, which is a
     latent variable. Training maximizes the exact sum over all alignments. The decoder's state s_t
     does not depend on the alignment. Time and memory of a training step grow with the product of
-    source length, target length and vocabulary; see `kerasnmt.layers.HardAttentionDecoder`. The
-    papers use no label smoothing, which needs a multiple of the memory.
+    source length, target length and vocabulary; see `kerasnmt.layers.HardAttentionDecoder`. Label
+    smoothing takes more of both. The authors' code uses none.
 
     Args:
         alignment: Distribution of the alignment, such as `kerasnmt.layers.IndependentAlignment`.
