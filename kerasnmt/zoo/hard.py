@@ -20,7 +20,10 @@ def hard_attention(
     embedding_dim: int = 256,
     units: int = 256,
     num_layers: int = 1,
+    layer_normalization: bool = False,
     dropout: float = 0.2,
+    context_dropout: float = 0.0,
+    output_dropout: float | None = None,
     state_dropout: float = 0.0,
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
@@ -33,8 +36,8 @@ def hard_attention(
     Each character of the target comes from one position of the source, its alignment, which is a
     latent variable. Training maximizes the exact sum over all alignments. The decoder's state s_t
     does not depend on the alignment. Time and memory of a training step grow with the product of
-    source length, target length and vocabulary; see `kerasnmt.layers.HardAttentionDecoder`. The
-    papers use no label smoothing, which needs a multiple of the memory.
+    source length, target length and vocabulary; see `kerasnmt.layers.HardAttentionDecoder`. Label
+    smoothing takes more of both. The authors' code uses none.
 
     Args:
         alignment: Distribution of the alignment, such as `kerasnmt.layers.IndependentAlignment`.
@@ -48,13 +51,14 @@ def hard_attention(
             "Expected units even and above 0, because each direction of the encoder has half. "
             f"Received: units={units}"
         )
-    cell = layers.LSTMCell(units, name="cell")
+    kind = assembly.normalized(layers.LSTMCell, layer_normalization)
+    cell = kind(units, name="cell")
     return assembly.recurrent_model(
         source,
         target,
         name=name,
         encoder=assembly.layer_stack(
-            layers.BidirectionalLayer, layers.LSTMCell, units // 2, num_layers, state_dropout
+            layers.BidirectionalLayer, kind, units // 2, num_layers, state_dropout
         ),
         bridge=layers.LastStateBridge(name="bridge")
         if num_layers == 1
@@ -66,6 +70,8 @@ def hard_attention(
         embedding_scale=assembly.LARGE,
         residual=True,
         dropout=dropout,
+        context_dropout=context_dropout,
+        output_dropout=output_dropout,
         tie_embeddings=tie_embeddings,
         share_embeddings=share_embeddings,
     )

@@ -51,6 +51,7 @@ PARTS = {
         layers.AttentionalReadout(5),
         layers.VocabularyProjection(9),
         dropout=0.3,
+        output_dropout=0.4,
     ),
     "IndependentAlignment": lambda: layers.IndependentAlignment(layers.GeneralScore(4)),
     "JumpAlignment": lambda: layers.JumpAlignment(3),

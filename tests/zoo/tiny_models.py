@@ -64,7 +64,7 @@ OPTIONS = {
     "hard_monotonic_lstm first order": ("hard_monotonic_lstm", {"order": 1, "width": 2}),
     "hard_attention_lstm stacked": (
         "hard_attention_lstm",
-        {"num_layers": 2, "tie_embeddings": True},
+        {"num_layers": 2, "tie_embeddings": True, "layer_normalization": True},
     ),
     "luong_general_lstm feeding": ("luong_general_lstm", {"input_feeding": True}),
     "luong_local_p_lstm feeding coverage": (

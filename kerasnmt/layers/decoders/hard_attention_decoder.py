@@ -33,13 +33,12 @@ class HardAttentionDecoder(DecoderLoop):
     The attention weights of a word are p(a_t = j | y_<t), before the word is known, in training and
     in search.
 
-    This decoder is meant for characters. It runs the readout and the generator for each source
-    position. Training stores the features and the transitions of the alignment,
-    `[batch, target_length, source_length, units + source_length]`, and a softmax of the same shape
-    with the size of the vocabulary. Label smoothing needs the probabilities of all words at all
-    positions, several tensors `[batch, target_length, source_length, vocabulary]`; the papers do
-    not use it. The state of a search contains `source_length * vocabulary` numbers for each
-    hypothesis.
+    This decoder is meant for characters. It runs the readout and the generator at each source
+    position, so time and memory grow with the product of the lengths and the vocabulary. For each
+    pair of a target and a source position, training stores the features, the transitions (numbers
+    of the length of the source) and one softmax over the vocabulary. With label smoothing, it
+    stores several tensors of the size of this softmax. The state of a search has
+    `source_length * vocabulary` numbers for each hypothesis.
 
     Source: Wu, Shapiro and Cotterell (2018), "Hard non-monotonic attention for character-level
     transduction", with `IndependentAlignment`; Wu and Cotterell (2019), "Exact hard monotonic
@@ -49,9 +48,10 @@ class HardAttentionDecoder(DecoderLoop):
         embedding: `keras.layers.Embedding` of the target vocabulary.
         cell: A `DecoderCell` without attention, for example `FirstStateDecoderCell`.
         alignment: A `LatentAlignment`, for example `IndependentAlignment(GeneralScore(units))`.
-        readout: A readout, for example `AttentionalReadout`, the readout of the papers.
+        readout: A readout, for example `AttentionalReadout`, as in the authors' code.
         generator: A generator, for example `VocabularyProjection`.
         dropout: Dropout rate of the embedded words and of the readout, in [0, 1).
+        output_dropout: Dropout rate of the readout, if it differs from `dropout`.
 
     Raises:
         ValueError: If the cell has attention.
@@ -65,6 +65,7 @@ class HardAttentionDecoder(DecoderLoop):
         readout: keras.layers.Layer,
         generator: keras.layers.Layer,
         dropout: float = 0.0,
+        output_dropout: float | None = None,
         **kwargs,
     ) -> None:
         if cell.attention is not None:
@@ -78,7 +79,12 @@ class HardAttentionDecoder(DecoderLoop):
         self.alignment = alignment
         self.readout = readout
         self.generator = generator
-        self.readout_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="readout_dropout")
+        self.output_dropout = output_dropout
+        self.readout_dropout = ByteDropout(
+            dropout if output_dropout is None else output_dropout,
+            dtype=self.dtype_policy,
+            name="readout_dropout",
+        )
 
     def build(self, memory_shape: tuple) -> None:
         """Create the weights for annotations `(batch, source_length, memory_units)`."""

@@ -220,6 +220,7 @@ def test_a_source_of_one_word_or_none(name):
         layers.ConcatReadout(),
         layers.DeepOutputReadout(),
         layers.MaxoutReadout(5),
+        layers.TanhReadout(5),
     ],
     ids=lambda readout: type(readout).__name__,
 )
