@@ -10,43 +10,19 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.cli.loading import SearchChanges, load_translator
-from kerasnmt.png import png_of
 from kerasnmt.runtime import load, load_onnx
 from kerasnmt.runtime.onnx_graphs import OnnxGraph
 from kerasnmt.serving import check_export, export_onnx
 from kerasnmt.serving.contract.caption_contract import CaptionContract
-from kerasnmt.serving.contract.story_contract import StoryContract
 from kerasnmt.tasks import task_of
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from tests.numerics import fill
+from tests.serving.runtimes.onnx_models import CAPTION_OPTIONS, FILES, odd_stories
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 thorough = pytest.mark.thorough("converts one model more")
-OPTIONS = {"beam_size": 3, "min_length": 3, "max_length": 6}
 RNG = np.random.default_rng(3)
-SHAPES = [(8, 8, 3), (31, 17, 3), (5, 90, 1), (8, 8, 4), (40, 40, 3)]
-IMAGES = [png_of(RNG.integers(0, 256, shape, "uint8")) for shape in SHAPES]
-
-
-@pytest.fixture(scope="module")
-def captions(tmp_path_factory):
-    """A model that captions images, and its export, with the search in one graph."""
-    tokenizer = WordTokenizer(list("abcdefghi"))
-    sizes = {"filters": (3, 4), "embedding_dim": 6, "units": 5}
-    model = fill(zoo.show_attend_tell_lstm(tokenizer, image_size=8, **sizes), scale=0.7)
-    folder = tmp_path_factory.mktemp("onnx") / "captions"
-    return model, export_onnx(model, folder, whole=True, **OPTIONS)
-
-
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory):
-    """A memory network, and its export."""
-    words = ["mary", "john", "went", "home", "away", "where", "is", "home,away"]
-    model = zoo.memory_network(PlainWordTokenizer(words), embedding_dim=6, max_sentences=3)
-    fill(model, scale=0.4)
-    model.hop.linear.assign(0.0)
-    return model, export_onnx(model, tmp_path_factory.mktemp("onnx") / "answers")
 
 
 def check_equal(ours, theirs, atol=1e-4):
@@ -76,8 +52,8 @@ def check_signatures(model, folder, columns, **options):
 
 def test_captions(captions):
     odd = CaptionContract().odd_values["image"].values()
-    check_signatures(*captions, {"image": [*IMAGES, *odd]}, **OPTIONS)
-    found = load(captions[1]).ask({"image": [*IMAGES, b"two dogs"]})
+    check_signatures(*captions, {"image": [*FILES, *odd]}, **CAPTION_OPTIONS)
+    found = load(captions[1]).ask({"image": [*FILES, b"two dogs"]})
     assert len({caption for caption, _ in found}) > 2 and found[-1] == ("", 0.0)
 
 
@@ -85,7 +61,7 @@ def test_captions_of_arrays_and_other_options(captions):
     model, folder = captions
     arrays = RNG.integers(0, 256, (3, 8, 8, 3), "uint8")
     for options in ({"beam_size": 1}, {"samples": 3, "seed": 5}):
-        expected = model.caption(arrays, **{**OPTIONS, **options})
+        expected = model.caption(arrays, **{**CAPTION_OPTIONS, **options})
         assert load(folder, **options).caption(arrays) == expected
     changed = load_translator(folder, SearchChanges(1), translates=False)
     assert changed.description["beam_size"] == 1
@@ -98,21 +74,9 @@ def test_the_search_for_captions_in_one_graph(captions):
     session = onnxruntime.InferenceSession(f"{folder}/search.onnx")
     images = RNG.integers(0, 256, (3, 8, 8, 3)).astype("float32")
     ids, scores = session.run(["ids", "scores"], {"images": images})
-    expected = model.search({"images": images}, n_best=3, **OPTIONS)
+    expected = model.search({"images": images}, n_best=3, **CAPTION_OPTIONS)
     np.testing.assert_array_equal(ids, expected.ids[:, :, : ids.shape[2]])
     np.testing.assert_allclose(scores, expected.scores, atol=1e-4)
-
-
-def odd_stories():
-    contract = StoryContract()
-    rows = [*contract.example_rows, *contract.odd_rows.values()]
-    rows += [("mary went\n" * 2 + "john home\n" * 9, "where is mary"), ("john home", "is " * 150)]
-    rows += [
-        ("home " * 120 + "mary\nWhere,", "Home,away? is"),
-        ("\r\n...\n", "?!"),
-        (b"\xff", "is"),
-    ]
-    return contract.columns(rows)
 
 
 def test_answers(answers):
@@ -183,5 +147,5 @@ def test_neither_tensorflow_nor_keras_is_imported(captions, answers):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     image = np.arange(192, dtype="uint8").reshape(8, 8, 3)
-    expected = captions[0].caption([image, b""], **OPTIONS)
+    expected = captions[0].caption([image, b""], **CAPTION_OPTIONS)
     assert json.loads(done.stdout) == [expected, answers[0].answer([["Mary went."]], ["Where?"])]
