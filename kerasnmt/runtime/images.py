@@ -57,8 +57,8 @@ def resized(image: np.ndarray, height: int, width: int) -> np.ndarray:
         Float32 `[height, width, channels]`.
     """
     for size in (height, width):
-        image = np.swapaxes(_with_rows(image, size), 0, 1)
-    return image
+        image = np.swapaxes(_with_rows(image, size) if len(image) != size else image, 0, 1)
+    return image.astype("float32")
 
 
 def _with_rows(image: np.ndarray, count: int) -> np.ndarray:

@@ -1,10 +1,16 @@
 """Captions and answers to questions in JavaScript are those of Python, from the same files."""
 
+import random
+
 import numpy as np
 import pytest
 
+from kerasnmt import zoo
+from kerasnmt.data import builtin_scenes
+from kerasnmt.png import png_of
 from kerasnmt.runtime import load
 from kerasnmt.runtime.images import decoded_images
+from kerasnmt.serving import export_onnx
 from kerasnmt.serving.runtimes.web.export import write_scripts
 from kerasnmt.serving.server.task_page_models import SearchPageModel, StoryPageModel
 from kerasnmt.tasks import Translator, task_of
@@ -158,3 +164,47 @@ def test_what_is_refused(captions, answers, folder, in_node):
         "Expected an option of this method. Received: beam_size. Pass options of the search to "
         "load.",
     ]
+
+
+def random_stories(count):
+    """Draw stories of 1 to 60 sentences about people and places, each with a question."""
+    draw = random.Random(7)
+    people, places = ["Mary", "John", "Sandra", "Daniel"], ["kitchen", "garden", "office"]
+    verbs = ["went to", "moved to", "travelled to", "left", "took the milk in"]
+    rows = []
+    for _ in range(count):
+        story = [
+            f"{draw.choice(people)} {draw.choice(verbs)} the {draw.choice(places)}."
+            for _ in range(draw.randint(1, 60))
+        ]
+        rows.append(["\n".join(story), f"Where is {draw.choice([*people, 'the milk'])}?"])
+    return rows
+
+
+@pytest.mark.thorough("trained models, by the same code")
+@pytest.mark.parametrize("weights", ["float32", "int8"])
+@pytest.mark.parametrize("preset", ["scenes_en", "babi_memory"])
+def test_trained_models(preset, weights, folder, in_node, tmp_path):
+    """200 requests to TensorFlow, ONNX Runtime in Python and in Node have the same answers."""
+    model = zoo.from_preset(preset)
+    export = export_onnx(model, tmp_path / "onnx", weights=weights)
+    if preset == "scenes_en":
+        images = [scene.image for scene in builtin_scenes(200, "test")]
+        request = {"image": [png_of(image) for image in images]}
+        call, data = "model.best(data.rows)", [pixels(image) for image in images]
+    else:
+        rows = random_stories(200)
+        request = {"story": [story for story, _ in rows], "question": [one for _, one in rows]}
+        call = (
+            "model.best(data.rows.map(([one]) => one.split('\\n')), data.rows.map((one) => one[1]))"
+        )
+        data = rows
+    program = f"{LOAD} const model = await load(data.export); answer = await {call};"
+    python = load(export).ask(request)
+    check_answers(in_node(folder, program, {"export": export, "rows": data}), python)
+    expected = Translator(task_of(model)).ask(request)
+    if weights == "float32":
+        check_answers([{"text": text, "score": score} for text, score in python], expected)
+    else:
+        same = [one[0] == other[0] for one, other in zip(python, expected, strict=True)]
+        assert np.mean(same) > 0.98

@@ -192,6 +192,7 @@ In a page of your own, or in Node 20 or newer after `npm install` in this folder
     const model = await load("./model");
     console.log(await model.{call});
 
-`kerasnmt.d.ts` has all methods, `load("./model", {{ beam_size: 1 }})` changes the search, and in
-Python, `kerasnmt.runtime.load("model")` loads the same files.
+`kerasnmt.d.ts` has all methods, and the options of a model that searches, such as
+`load("./model", {{ beam_size: 1 }})`. In Python, `kerasnmt.runtime.load("model")` loads the same
+files.
 """
