@@ -51,6 +51,7 @@ COMMON = {
     "hooks",
     "ids",
     "nearest_name",
+    "png",
     "progress_lines",
     "scripts",
     "sizes",

@@ -2,19 +2,25 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.extras import MissingPackageError
-from kerasnmt.runtime.onnx_graphs import ENCODER, STEP
+from kerasnmt.runtime.answering import OnnxAnswering
+from kerasnmt.runtime.captioning import OnnxCaptioning
 from kerasnmt.runtime.onnx_model import OnnxModel
+from kerasnmt.runtime.translation import OnnxTranslation
 from kerasnmt.tasks.translator import Translator
 
 DESCRIPTION, TOKENIZERS = "kerasnmt.json", "tokenizers.json"
 FORMAT = 1
+# Class of the models that read these fields of a request.
+MODELS: dict[tuple[str, ...], type[OnnxModel]] = {
+    ("text",): OnnxTranslation,
+    ("text", "context"): OnnxTranslation,
+    ("image",): OnnxCaptioning,
+    ("story", "question"): OnnxAnswering,
+}
 
 
 def load(directory: str | Path, **options) -> Translator:
@@ -27,7 +33,8 @@ def load(directory: str | Path, **options) -> Translator:
         **options: Options of `kerasnmt.decoding.SearchOptions` in place of those of the export.
 
     Returns:
-        The model, with the methods `translate`, `n_best`, `score`, `attention` and `align`.
+        The model: with the methods `translate`, `n_best`, `score`, `attention` and `align` if it
+        translates, `caption` if it captions images, or `answer` if it answers questions.
 
     Raises:
         ValueError: If `export_onnx` did not write the folder, a file is damaged, or an option is
@@ -60,36 +67,21 @@ def load_onnx(directory: str | Path, changes: Sequence[str] = (), **options) -> 
             raise ValueError(
                 f"its format {description['format']} is newer than {FORMAT}. Update kerasnmt"
             )
-        for name in (ENCODER, STEP, TOKENIZERS):
+        model = MODELS[tuple(description["inputs"])]
+        for name in (*model.graphs, TOKENIZERS):
             if sha256(directory / name) != description["files"][name]:
                 raise ValueError(f"{name} is damaged. Copy or export it again")
-        written = described_search(description)
+        model.with_options(description, {})  # its own options are there
         tokenizers = json.loads((directory / TOKENIZERS).read_bytes())
     except (ValueError, TypeError, KeyError, AttributeError, OSError) as error:
         raise ValueError(f"{directory}: the model cannot be loaded: {error}") from error
-    keywords = SearchOptions.with_changes({**written, **options}, changes)
-    search = SearchOptions.from_keywords(keywords)
-    if search.max_length < 2:
-        raise ValueError(
-            "Expected max_length of at least 2, a token and the end. "
-            f"Received: max_length={search.max_length}"
-        )
-    if search.coverage_penalty and "weights" not in description["graphs"]["records"]:
-        raise ValueError(
-            "Expected a model with attention, for a coverage penalty. Received: "
-            f"coverage_penalty={search.coverage_penalty} with {description['model']}."
-        )
+    described = model.with_options(description, options, changes)
     try:
-        return OnnxModel(directory, description, tokenizers, search)
+        return model(directory, described, tokenizers)
     except MissingPackageError:
         raise
     except Exception as error:  # ONNX Runtime has errors of its own
         raise ValueError(f"{directory}: the model cannot be loaded: {error}") from error
-
-
-def described_search(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of `SearchOptions` in a description."""
-    return {one.name: description[one.name] for one in fields(SearchOptions)}
 
 
 def sha256(path: Path) -> str:

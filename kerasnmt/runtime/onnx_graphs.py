@@ -1,4 +1,4 @@
-"""The encoder and the step of a model on ONNX Runtime."""
+"""Graphs on ONNX Runtime."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +9,7 @@ import numpy as np
 from kerasnmt.extras import extras
 from kerasnmt.runtime.search import Arrays
 
-ENCODER, STEP = "encoder.onnx", "step.onnx"
+ENCODER, STEP, ANSWER = "encoder.onnx", "step.onnx", "answer.onnx"
 
 
 class OnnxGraphs:
@@ -22,7 +22,7 @@ class OnnxGraphs:
     """
 
     def __init__(self, directory: Path, description: Mapping[str, Any]) -> None:
-        self._encoder, self._step = (_Graph(directory / name) for name in (ENCODER, STEP))
+        self._encoder, self._step = (OnnxGraph(directory / name) for name in (ENCODER, STEP))
         self._axes = description["states"]
         self._memory = description["memory"]
         self._records = description["records"]
@@ -62,8 +62,12 @@ class OnnxGraphs:
         return np.concatenate([state, np.zeros(shape, state.dtype)], axis=axis)
 
 
-class _Graph:
-    """Graph that takes and returns arrays by name."""
+class OnnxGraph:
+    """Graph that takes and returns arrays by name.
+
+    Args:
+        path: Path of its file.
+    """
 
     def __init__(self, path: Path) -> None:
         with extras():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kerasnmt.columns import as_list, as_texts, check_same_length
+from kerasnmt.png import png_of
 from kerasnmt.sizes import check_size
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
@@ -455,9 +456,7 @@ def image_file(image: Any) -> bytes:
             f"[height, width, channels]. Received: {type(image).__name__} of dtype {array.dtype} "
             f"and shape {array.shape}."
         )
-    import tensorflow as tf
-
-    return tf.io.encode_png(array).numpy()
+    return png_of(array)
 
 
 def _answers(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:

@@ -16,6 +16,8 @@ from kerasnmt.text.word_indices import JOINER
 
 # White space of `CharacterTokenizer.normalize_source` besides the characters of category Z.
 _CONTROLS = "\t\n\v\f\r"
+# Control characters, and bytes that are not UTF-8, which are spaces in `PlainWordTokenizer`.
+_SPACES = dict.fromkeys([*range(0x20), *range(0xDC80, 0xDD00)], " ")
 # A punctuation mark or symbol of `PunctuationTokenizer`, and the parts of a word, in the classes of
 # `_character_class`.
 _SIGN = "[ST][MT]*(?:J[ST][MT]*)*"
@@ -124,6 +126,14 @@ class _Words(PlainTokenizer):
             word or ("⁇" if number == UNKNOWN_ID else self.entries[number])
             for number, word in tokens
         )
+
+
+class _PlainWords(_Words):
+    def _words(self, text: bytes) -> list[bytes]:
+        spaced = text.decode("utf-8", "surrogateescape").translate(_SPACES)
+        words = spaced.lower().encode().split()
+        plain = (_without_signs(word.decode()).encode() for word in words)
+        return [word for word in plain if word]
 
 
 class _WordsAndPunctuation(_Words):
@@ -244,6 +254,7 @@ class _InTensorFlow(PlainTokenizer):
 
 _TOKENIZERS = {
     "WordTokenizer": _Words,
+    "PlainWordTokenizer": _PlainWords,
     "PunctuationTokenizer": _WordsAndPunctuation,
     "CharacterTokenizer": _Characters,
     "SentencePieceTokenizer": _Pieces,
@@ -277,6 +288,12 @@ def _stripped(text: str) -> str:
     while first < last and _is_space(text[last - 1]):
         last -= 1
     return text[first:last]
+
+
+def _without_signs(word: str) -> str:
+    """Return a word without the punctuation marks and symbols around it."""
+    inside = [place for place, one in enumerate(word) if unicodedata.category(one)[0] not in "PS"]
+    return word[inside[0] : inside[-1] + 1] if inside else ""
 
 
 def _is_space(character: str) -> bool:

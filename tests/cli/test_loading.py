@@ -74,7 +74,7 @@ def test_a_folder_with_neither(tmp_path):
         with pytest.raises(
             ValueError,
             match=r"^Expected the folder of a run, with a model\.keras, or .* a saved_model\.pb, "
-            r"a model\.bin, a model\.tflite, a step\.onnx or a kerasnmt\.js, or a preset\. "
+            r"a model\.bin, a model\.tflite, a \*\.onnx or a kerasnmt\.js, or a preset\. "
             rf"{received}$",
         ):
             load_translator(folder)

@@ -133,7 +133,7 @@ def without_attention(monkeypatch):
 def test_a_new_kind_works_everywhere(
     table_model, kerasnmt, load_export_once, served_here, tmp_path, monkeypatch
 ):
-    from kerasnmt.serving import check_export
+    from kerasnmt.serving import check_export, export_onnx
     from kerasnmt.serving.runtimes.session import ServedModelSession
     from kerasnmt.serving.server.page_app import PageApp
 
@@ -149,6 +149,8 @@ def test_a_new_kind_works_everywhere(
     assert [text for text, _ in exported] == [text for text, _ in answers]
     np.testing.assert_allclose([s for _, s in exported], [s for _, s in answers], atol=1e-5)
     served_here.session = ServedModelSession(loaded)
+    with pytest.raises(ValueError, match=r"reads text, .* for ONNX Runtime\. .* reads table\."):
+        export_onnx(table_model, tmp_path / "onnx")
     report = check_export(version)
     assert report.passed, str(report)
 

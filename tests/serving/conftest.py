@@ -55,6 +55,26 @@ def site(make_pointer_model, onnxruntime_web, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def captions(tmp_path_factory):
+    """A model that captions images, and its export, with the search in one graph."""
+    from kerasnmt.serving import export_onnx
+    from tests.serving.runtimes.onnx_models import CAPTION_OPTIONS, make_captions
+
+    model, folder = make_captions(), tmp_path_factory.mktemp("onnx") / "captions"
+    return model, export_onnx(model, folder, whole=True, **CAPTION_OPTIONS)
+
+
+@pytest.fixture(scope="session")
+def answers(tmp_path_factory):
+    """A memory network, and its export."""
+    from kerasnmt.serving import export_onnx
+    from tests.serving.runtimes.onnx_models import make_answers
+
+    model, folder = make_answers(), tmp_path_factory.mktemp("onnx") / "answers"
+    return model, export_onnx(model, folder)
+
+
+@pytest.fixture(scope="session")
 def in_node():
     """A function that runs JavaScript in Node, with `data`, and returns its `answer`."""
     if shutil.which("node") is None:

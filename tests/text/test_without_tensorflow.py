@@ -13,6 +13,7 @@ from kerasnmt import zoo
 from kerasnmt.data import builtin_corpus
 from kerasnmt.text import (
     CharacterTokenizer,
+    PlainWordTokenizer,
     PunctuationTokenizer,
     SentencePieceTokenizer,
     WordTokenizer,
@@ -38,7 +39,7 @@ ODD += [
     "😀\u200d",
 ]
 ODD += ["<unk>", "▁", "⁇", "\t", "\n", "\0", "\u200b", "ß", "İ", "\ufeff", "a", "the ", " ", "0"]
-KINDS = ["words", "words_and_punctuation", "characters", "folded characters"]
+KINDS = ["words", "plain words", "words_and_punctuation", "characters", "folded characters"]
 
 
 def many_texts():
@@ -58,6 +59,7 @@ def tokenizers():
         "nfc": SentencePieceTokenizer.train([*corpus, "ガ é　ß", *"fi1"], 300),
         "words": WordTokenizer(["the", "dog", "."]),
         "words_and_punctuation": PunctuationTokenizer(["the", "dog", "￭.", "(￭", "ß", "￭'s"]),
+        "plain words": PlainWordTokenizer(["the", "dog", "ß", "a", "é", "i\u0307", "the(the", "0"]),
         "characters": CharacterTokenizer([*"abc .é☃"]),
         "characters and tags": CharacterTokenizer([*"abc .é☃", "<x>", "<V;3.>", "<n-1>"]),
         "folded characters": CharacterTokenizer([*"abc .éßı"], fold_case=True),

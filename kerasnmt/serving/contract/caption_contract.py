@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from kerasnmt.png import png_of, png_of_chunks
 from kerasnmt.serving.contract.export_contract import (
     WARMUP_BATCH_SIZES,
     ExportContract,
@@ -18,7 +19,7 @@ from kerasnmt.serving.contract.export_contract import (
 
 
 def encode_png(width: int, height: int, colour: tuple[int, ...] = (0,)) -> bytes:
-    """Encode an image of one color as PNG, without TensorFlow.
+    """Encode an image of one color as PNG.
 
     Args:
         width: Width in pixels.
@@ -28,19 +29,7 @@ def encode_png(width: int, height: int, colour: tuple[int, ...] = (0,)) -> bytes
     Returns:
         The file as bytes.
     """
-    kind = {1: 0, 3: 2}[len(colour)]
-    header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
-    rows = (b"\0" + bytes(colour) * width) * height  # the first byte of a row is its filter
-    return encode_png_of(header, zlib.compress(rows, 9))
-
-
-def encode_png_of(header: bytes, data: bytes) -> bytes:
-    """Assemble a PNG from its header and its compressed rows, even if they do not match."""
-    chunks = ((b"IHDR", header), (b"IDAT", data), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-        for name, body in chunks
-    )
+    return png_of(np.full((height, width, len(colour)), colour, "uint8"))
 
 
 _WARMUP_SIDES = (64, 500)  # pixels
@@ -82,7 +71,7 @@ class CaptionContract(ExportContract):
             "a line of 1,000 pixels": encode_png(1000, 1, (0, 0, 255)),
             "a grey image": encode_png(64, 64, (90,)),
             "2,000 by 2,000 pixels": encode_png(2000, 2000, (10, 200, 30)),
-            "a claim of 60,000 by 60,000 pixels": encode_png_of(_HUGE, zlib.compress(b"\0" * 99)),
+            "a claim of 60,000 by 60,000 pixels": png_of_chunks(_HUGE, zlib.compress(b"\0" * 99)),
             "the beginning of a PNG": _ORDINARY[:20],
             "a PNG without its end": _ORDINARY[:-24],
             "a PNG with a wrong checksum": _ORDINARY[:50] + b"\0\0\0" + _ORDINARY[53:],

@@ -12,13 +12,16 @@ MODEL = "model"  # folder of the model of a site
 
 
 def serialized_tokenizers(model: Any) -> dict[str, Any]:
-    """Return the tokenizers of a model, `source` and, if it is another one, `target`."""
+    """Return the tokenizers of a model: `source`, if it reads text, and `target`, if it differs."""
     import keras  # a loaded export may not need it
 
-    tokenizers = {"source": keras.saving.serialize_keras_object(model.source_tokenizer)}
-    if model.target_tokenizer is not model.source_tokenizer:
-        tokenizers["target"] = keras.saving.serialize_keras_object(model.target_tokenizer)
-    return tokenizers
+    source, target = model.source_tokenizer, model.target_tokenizer
+    sides = {"source": source, "target": None if target is source else target}
+    return {
+        side: keras.saving.serialize_keras_object(tokenizer)
+        for side, tokenizer in sides.items()
+        if tokenizer is not None
+    }
 
 
 def write_json(path: Path, document: Any) -> None:

@@ -23,8 +23,8 @@ class Runtime:
         name: Name for `kerasnmt export --runtime`.
         title: Name in messages.
         about: What the runtime is good for, a sentence for help.
-        mark: Name of the file by which an export is known.
-        further_files: Names of the other files without which an export cannot be loaded.
+        mark: Name or pattern of the file by which an export is known.
+        further_files: Names or patterns of the other files of every export.
         versions: Whether an export is a folder `<name>` with a folder for each version.
         only_translates: Whether the runtime answers only requests to translate.
         splits_sentences: Whether an export can split texts into sentences.
@@ -53,7 +53,7 @@ class Runtime:
         """Return the export in a directory, or its newest version, or None if there is none."""
         newest = newest_version(directory) if self.versions else None
         folders = [directory] if newest is None else [directory, newest]
-        return next((folder for folder in folders if (folder / self.mark).exists()), None)
+        return next((folder for folder in folders if any(folder.glob(self.mark))), None)
 
     def version(self, export: Path) -> tuple[str, int]:
         """Return the name and the version of an export, under which a server offers it."""
@@ -100,7 +100,7 @@ class Runtime:
             ValueError: If a file is missing.
         """
         names = (self.mark, *self.further_files)
-        if missing := [name for name in names if not (export / name).exists()]:
+        if missing := [name for name in names if not any(export.glob(name))]:
             raise ValueError(
                 f"Expected the folder of an export for {self.title}. Received: {export}, without "
                 f"{' and '.join(missing)}. Export the model again."

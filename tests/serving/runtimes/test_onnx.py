@@ -382,9 +382,3 @@ def test_what_it_does_not_do(make_translator_model, options, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         export_onnx(make_translator_model(), tmp_path / "onnx", **options)
     assert not (tmp_path / "onnx").exists()
-
-
-def test_a_model_that_reads_images_is_refused(tmp_path):
-    model = zoo.show_attend_tell_lstm(WordTokenizer(["a"]), image_size=32, embedding_dim=4, units=3)
-    with pytest.raises(ValueError, match=r"that translates for ONNX Runtime.*reads image"):
-        export_onnx(model, tmp_path / "onnx")

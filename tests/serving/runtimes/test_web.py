@@ -7,6 +7,7 @@ import re
 import shutil
 from dataclasses import fields
 
+import keras
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ from kerasnmt.runtime import load
 from kerasnmt.serving import check_export, export_web
 from kerasnmt.serving.runtimes.registry import find_runtime
 from kerasnmt.serving.runtimes.web.export import write_scripts
-from kerasnmt.text import PlainWordTokenizer
+from kerasnmt.text import WordTokenizer
 from kerasnmt.text.word_indices import word_indices
 from kerasnmt.zoo import encoder_decoder_gru
 from tests.serving.runtimes.onnx_models import SIZES, TEXTS
@@ -224,10 +225,15 @@ def test_other_facts_about_the_model_are_refused(make_pointer_model, tmp_path):
         export_web(make_pointer_model(), tmp_path / "site", about={"example": ["dog"]})
 
 
+@keras.saving.register_keras_serializable("tests")
+class OtherTokenizer(WordTokenizer):
+    """Tokenizer from outside the library."""
+
+
 @pytest.mark.thorough("converts another model")
 def test_other_tokenizers_are_refused(tmp_path):
-    model = encoder_decoder_gru(PlainWordTokenizer(["a", "b"]), num_layers=1, **SIZES)
-    with pytest.raises(ValueError, match=r"Received: kerasnmt>PlainWordTokenizer\. Export"):
+    model = encoder_decoder_gru(OtherTokenizer(["a", "b"]), num_layers=1, **SIZES)
+    with pytest.raises(ValueError, match=r"Received: tests>OtherTokenizer\. Export"):
         export_web(model, tmp_path / "site")
     assert not (tmp_path / "site").exists()
 
@@ -245,16 +251,21 @@ def test_python_takes_a_site(site):
 def test_the_types_fit_the_methods(site, in_node):
     """`kerasnmt.d.ts` is TypeScript, and names methods that the model has."""
     types = (site / "kerasnmt.d.ts").read_text()
-    names = [line.split("<")[0].strip() for line in types.splitlines() if line.startswith("  ")]
-    methods = [name for name in names if name.isidentifier() and f"  {name}<T" in types]
+    interfaces = re.findall(r"export interface (\w+) extends Model \{(.*?)\n\}", types, re.DOTALL)
+    listed = [(name, re.findall(r"^  (\w+)<T", body, re.MULTILINE)) for name, body in interfaces]
     program = """
-    import { Model } from "./model.js";
-    answer = data.map((one) => typeof Model.prototype[one])"""
-    assert len(methods) == 7
-    assert in_node(site, program, methods) == ["function"] * 7
+    const classes = {
+      ...(await import("./translation.js")),
+      ...(await import("./captioning.js")),
+      ...(await import("./answering.js")),
+    };
+    answer = data.map(([name, methods]) =>
+      methods.map((one) => typeof classes[name].prototype[one]))"""
+    assert [len(methods) for _, methods in listed] == [7, 4, 3]
+    assert in_node(site, program, listed) == [["function"] * len(methods) for _, methods in listed]
     options = types.partition("interface SearchOptions {")[2].partition("}")[0]
-    listed = [line.strip().split("?")[0] for line in options.strip().splitlines()]
-    assert listed == [one.name for one in fields(SearchOptions)]
+    names = [line.strip().split("?")[0] for line in options.strip().splitlines()]
+    assert names == [one.name for one in fields(SearchOptions)]
 
 
 def test_what_the_page_says(site):

@@ -3,6 +3,7 @@
 The files come from the npm package. The CDN itself is not asked.
 """
 
+import base64
 import functools
 import json
 import shutil
@@ -13,6 +14,7 @@ import pytest
 
 from kerasnmt.runtime import load
 from kerasnmt.serving.runtimes.web.export import write_scripts
+from tests.serving.runtimes.onnx_models import FILES
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -99,6 +101,30 @@ def test_a_browser_answers_as_python(folder, visit, faults):
     assert [one["score"] for one in found] == pytest.approx(scores, abs=1e-4)
     asked = [fault.rpartition("/")[2] for fault in taken(tab, faults, CDN, 2)]
     assert sorted(asked) == ["ort-wasm-simd-threaded.wasm", "ort.wasm.bundle.min.mjs"]
+
+
+def test_a_browser_decodes_images(whole, captions, visit, tmp_path):
+    """Files, a broken one among them, and what a canvas can draw."""
+    site = shutil.copytree(whole, tmp_path / "site")
+    shutil.copytree(captions[1], site / "captions")
+    program = """async (files) => {
+      const { load } = await import("./kerasnmt.js");
+      const model = await load("./captions");
+      const bytes = (file) => Uint8Array.from(atob(file), (one) => one.charCodeAt(0));
+      const blobs = files.map((file) => new Blob([bytes(file)]));
+      const bitmap = await createImageBitmap(blobs[0]);
+      const wrong = await model.caption({}).catch((error) => error.message);
+      return [await model.best([...blobs, bitmap]), await model.caption(blobs[1]), wrong];
+    }"""
+    files = [*FILES[:3], b"two dogs", FILES[4]]
+    encoded = [base64.b64encode(file).decode() for file in files]
+    found, caption, wrong = visit(site).evaluate(program, encoded)
+    expected = load(captions[1]).ask({"image": [*files, files[0]]})
+    assert [one["text"] for one in found] == [text for text, _ in expected]
+    scores = [score for _, score in expected]
+    assert [one["score"] for one in found] == pytest.approx(scores, abs=1e-4)
+    assert (caption, found[3]) == (expected[1][0], {"text": "", "score": 0})
+    assert wrong.startswith("Expected an image that a canvas can draw. Received: ")
 
 
 @pytest.mark.parametrize("name", ["ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm"])

@@ -388,8 +388,8 @@ def scene(number):
 
 
 @pytest.mark.thorough("another kind of request; a story is tried too")
-def test_an_image_that_is_chosen_or_dropped(tab, server, eagerly):
-    url, model, explorer = server("scenes_en")
+def test_an_image_that_is_chosen_or_dropped(tab, served, eagerly):
+    url, model, explorer = served("scenes_en")
     chosen, dropped = scene(0), scene(3)
     captions = model.caption([chosen, dropped])
     assert captions[0] != captions[1]
@@ -419,10 +419,10 @@ def test_an_image_that_is_chosen_or_dropped(tab, server, eagerly):
     }
 
 
-def test_a_story_shows_what_each_hop_reads(tab, server):
+def test_a_story_shows_what_each_hop_reads(tab, served):
     from kerasnmt.tasks.explorer import inspect_story
 
-    url, _, task = server("babi_memory")
+    url, _, task = served("babi_memory")
     request = {
         "story": "John went to the kitchen.\nMary went to the office.",
         "question": "Where is John?",

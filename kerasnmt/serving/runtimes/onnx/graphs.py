@@ -1,4 +1,4 @@
-"""The encoder and the step of a model as ONNX graphs."""
+"""Models as ONNX graphs."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -38,6 +38,9 @@ def make_graphs(model: keras.Model, inputs: Mapping[str, keras.KerasTensor]) -> 
     Args:
         model: A `kerasnmt.models.SearchModel` on TensorFlow.
         inputs: Inputs of the source as symbolic tensors, by name.
+
+    Returns:
+        The graphs.
     """
     signature = [tf.TensorSpec(one.shape, one.dtype, name=name) for name, one in inputs.items()]
     reading = with_placeholders(model)
@@ -80,3 +83,27 @@ def make_graphs(model: keras.Model, inputs: Mapping[str, keras.KerasTensor]) -> 
     ]
     graphs = converted(encode, signature, reading), converted(step, step_signature)
     return Graphs(*graphs, axes, [*parts], records)
+
+
+def make_answer_graph(model: keras.Model) -> bytes:
+    """Convert a memory network.
+
+    Args:
+        model: A `kerasnmt.models.MemoryNetwork` on TensorFlow.
+
+    Returns:
+        Graph from `story_ids`, int32 `[batch, sentences, words]`, and `question_ids`, int32
+        `[batch, words]`, to `log_probabilities`, float32 `[batch, vocabulary]`, and `weights`,
+        float32 `[batch, hops, sentences]`.
+    """
+
+    def answer(story_ids: tf.Tensor, question_ids: tf.Tensor) -> dict[str, tf.Tensor]:
+        inputs = {"story_ids": story_ids, "question_ids": question_ids}
+        log_probabilities, weights = model.inspect(inputs)
+        return {"log_probabilities": log_probabilities, "weights": weights}
+
+    signature = [
+        tf.TensorSpec([None, None, None], tf.int32, name="story_ids"),
+        tf.TensorSpec([None, None], tf.int32, name="question_ids"),
+    ]
+    return converted(answer, signature)

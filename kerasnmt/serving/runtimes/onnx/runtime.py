@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kerasnmt.runtime.onnx_graphs import ENCODER, STEP
 from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS
 from kerasnmt.serving.runtimes.runtime import Runtime
 from kerasnmt.tasks.served_model import ServedModel
@@ -16,8 +15,9 @@ class OnnxRuntime(Runtime):
     name = "onnx"
     title = "ONNX Runtime"
     about = "onnx needs neither TensorFlow nor Keras, and other languages can run it."
-    mark = STEP
-    further_files: ClassVar[tuple[str, ...]] = (ENCODER, TOKENIZERS, DESCRIPTION)
+    mark = "*.onnx"
+    further_files: ClassVar[tuple[str, ...]] = (TOKENIZERS, DESCRIPTION)
+    only_translates = False
     splits_sentences = True
     needs_tensorflow = False
     fixed_search = False

@@ -20,7 +20,8 @@ from kerasnmt.viz.page_files import page_file
 _JAVASCRIPT = Path(__file__).with_name("javascript")
 _PREFIX = "export default "
 _TOKENIZER_NAMES = [
-    f"kerasnmt>{kind}Tokenizer" for kind in ("Word", "Punctuation", "Character", "SentencePiece")
+    f"kerasnmt>{kind}Tokenizer"
+    for kind in ("Word", "PlainWord", "Punctuation", "Character", "SentencePiece")
 ]
 
 
@@ -48,7 +49,8 @@ def export_web(
     - `README.md`: How to serve the site and how to use the model in a page or a program.
 
     Args:
-        model: A `kerasnmt.models.TranslationModel` with tokenizers.
+        model: A `kerasnmt.models.TranslationModel`, `CaptionModel` or `MemoryNetwork` with
+            tokenizers.
         directory: Path of the folder to write. It must not exist. Its parents are created if
             necessary.
         weights: Number format of the matrices in the files; see `export_onnx`.
@@ -82,7 +84,8 @@ def export_web(
         _check_tokenizers(folder / MODEL)
         write_json(folder / "files.json", _addresses(folder, runtime))
         size = sum(path.stat().st_size for path in (folder / MODEL).iterdir())
-        readme = _README.format(size=size / 1e6, weights=weights, **runtime)
+        call = _CALLS[model.request_fields[0]]
+        readme = _README.format(size=size / 1e6, weights=weights, call=call, **runtime)
         (folder / "README.md").write_text(readme, encoding="utf-8")
     return str(directory)
 
@@ -174,19 +177,22 @@ def _copy_checked(path: Path, folder: Path, runtime: dict[str, Any]) -> None:
         )
 
 
-_README = """# A model that translates in the browser
+# Call of a model that reads a field first.
+_CALLS = {"text": 'translate("…")', "image": "caption(image)", "story": 'answer(["…", "…"], "…")'}
+_README = """# A model in the browser
 
 Any static server can serve this folder: `python -m http.server --directory .`
 `index.html` is a page that shows what the model thinks. A visitor loads the model, {size:.1f} MB
 ({weights}), and onnxruntime-web {version}, 14 MB (4 MB compressed), from
-`{address}`. No text leaves the browser. After a visit, the page works without a network.
+`{address}`. What you ask stays in the browser. After a visit, the page works without a network.
 
 In a page of your own, or in Node 20 or newer after `npm install` in this folder:
 
     import {{ load }} from "./kerasnmt.js";
     const model = await load("./model");
-    console.log(await model.translate("…"));
+    console.log(await model.{call});
 
-`kerasnmt.d.ts` has all methods, `load("./model", {{ beam_size: 1 }})` changes the search, and in
-Python, `kerasnmt.runtime.load("model")` loads the same files.
+`kerasnmt.d.ts` has all methods, and the options of a model that searches, such as
+`load("./model", {{ beam_size: 1 }})`. In Python, `kerasnmt.runtime.load("model")` loads the same
+files.
 """

@@ -11,7 +11,7 @@ import { END_ID, PAD_ID, START_ID } from "./tokenizers.js";
 const CHOICES = 10; // number of most probable tokens of `inspect`
 
 export class Explorer {
-  /** @param {Model} model Model that translates. */
+  /** @param {SearchModel} model Model that translates, or captions images. */
   constructor(model) {
     this.model = model;
   }
@@ -26,7 +26,7 @@ export class Explorer {
    */
   async ask(question, { prefix_ids: prefixIds, target_ids: targetIds, target, ...request }) {
     const start = performance.now();
-    const source = this.model.read(request.text, request.context);
+    const source = await this.model.readRequest(request);
     const questions = {
       search: () => this.search(source, prefixIds),
       inspect: () => this.inspect(source, targetIds ?? this.encode(source, target)),
@@ -38,9 +38,7 @@ export class Explorer {
 
   /** Return what the page needs to know about the model. */
   describe() {
-    const { fields } = this.model;
-    const widgets = Object.fromEntries(fields.map((name) => [name, "text"]));
-    return { fields, widgets, lead: "text", drawing: "alignment", inspects: true, note: "" };
+    return this.model.page;
   }
 
   /**
@@ -86,6 +84,7 @@ export class Explorer {
     const written = model.replaced(targetIds, records, source);
     const attended = model.attended(source, written, records);
     const document = attended.document();
+    if (model.page.grid) document.sources[0].grid = model.page.grid;
     copied(attended, logProbabilities).forEach((share, side) => {
       document.sources[side].copied = rounded(share);
     });
@@ -209,6 +208,40 @@ export class Explorer {
       while (end < tokens.length && !/^(▁|<\/s>)/.test(tokens[end])) end++;
     return end;
   }
+}
+
+/** The same for a model that answers questions about stories. */
+export class StoryExplorer {
+  /** @param {AnsweringModel} model Model that answers questions. */
+  constructor(model) {
+    this.model = model;
+  }
+
+  /** Return what the page needs to know about the model. */
+  describe() {
+    return this.model.page;
+  }
+
+  /** Answer the only question of the page, "search"; see `Explorer`. */
+  async ask(_, request) {
+    const start = performance.now();
+    const { sentences, weights, choices } = await this.model.inspectRequest(request);
+    const document = {
+      sentences,
+      weights: weights.map(rounded),
+      choices: choices.map(({ id, text, score }) => {
+        return { ids: [id], text, log_probability: fourDigits(score) };
+      }),
+    };
+    const hypotheses = choices.slice(0, 1).map(({ text, score }) => ({ text, score }));
+    const seconds = (performance.now() - start) / 1000;
+    return { hypotheses, sentence: choices.length ? document : null, seconds };
+  }
+}
+
+/** Return an explorer of a model. */
+export function explorerOf(model) {
+  return model.page.drawing === "hops" ? new StoryExplorer(model) : new Explorer(model);
 }
 
 /**

@@ -1,11 +1,12 @@
 /**
- * The encoder and the step of a model on ONNX Runtime.
+ * Graphs on ONNX Runtime.
  */
 
 import { extended } from "./arrays.js";
 
 let last = Promise.resolve(); // the run that begins last
 
+/** The encoder and the step of a model. */
 export class Graphs {
   /**
    * @param {object} sessions `encoder` and `step`, each an `InferenceSession` of ONNX Runtime, and
@@ -20,12 +21,12 @@ export class Graphs {
   /**
    * Read the source.
    *
-   * @param {Object<string, object>} inputs Inputs of the model, int32 `[batch, length]` each.
+   * @param {Object<string, object>} inputs Inputs of the model, `[batch, ...]` each.
    * @returns {Promise<object>} The first `states`, `[batch, 1, ...]`, the `memory`, `[batch, ...]`,
    *   and the `mask` of the source, `[batch, sourceLength]`.
    */
   async encode(inputs) {
-    const outputs = await this.#run(this.encoder, inputs);
+    const outputs = await run(this.encoder, this.Tensor, inputs);
     return {
       states: named(outputs, Object.keys(this.names.states)),
       memory: named(outputs, this.names.memory),
@@ -39,30 +40,30 @@ export class Graphs {
     const inputs = { ids, ...memory };
     for (const [name, axis] of Object.entries(axes))
       inputs[name] = axis === null ? states[name] : extended(states[name], axis);
-    const outputs = await this.#run(this.stepper, inputs);
+    const outputs = await run(this.stepper, this.Tensor, inputs);
     return {
       logProbabilities: outputs.log_probabilities,
       records: named(outputs, records),
       states: named(outputs, Object.keys(axes), "new_"),
     };
   }
+}
 
-  /**
-   * Run a graph, which may not read all of the inputs.
-   *
-   * The runs of all models wait for each other: in onnxruntime-web they share a stack, and would
-   * read each other's outputs.
-   */
-  #run(session, inputs) {
-    const feeds = {};
-    for (const name of session.inputNames) {
-      const { type, data, dims } = inputs[name];
-      feeds[name] = new this.Tensor(type, data, dims);
-    }
-    const run = last.then(() => session.run(feeds));
-    last = run.catch(() => {});
-    return run;
+/**
+ * Run a graph, which may not read all of the inputs.
+ *
+ * The runs of all models wait for each other: in onnxruntime-web they share a stack, and would read
+ * each other's outputs.
+ */
+export function run(session, Tensor, inputs) {
+  const feeds = {};
+  for (const name of session.inputNames) {
+    const { type, data, dims } = inputs[name];
+    feeds[name] = new Tensor(type, data, dims);
   }
+  const running = last.then(() => session.run(feeds));
+  last = running.catch(() => {});
+  return running;
 }
 
 /** Return some outputs by name, without the prefix of their names. */

@@ -23,11 +23,16 @@ export interface OnnxRuntime {
   Tensor: new (...parts: any[]) => unknown;
 }
 
-/** Load the model in a folder of `kerasnmt export --runtime onnx`, such as `./model` of a site. */
-export function load(
+/**
+ * Load the model in a folder of `kerasnmt export --runtime onnx`, such as `./model` of a site.
+ *
+ * `load<CaptionModel>(…)` is the type of a model that captions images, and `load<AnsweringModel>(…)`
+ * of one that answers questions, which takes no options of the search.
+ */
+export function load<Loaded extends Model = TranslationModel>(
   address: string | URL,
   options?: SearchOptions & { ort?: OnnxRuntime },
-): Promise<Model>;
+): Promise<Loaded>;
 
 /** A text, or a list of texts. */
 type Texts = string | string[];
@@ -64,11 +69,13 @@ export interface SentenceAttention {
   alignment(): [number, number][];
 }
 
-/** A model. Each method takes a text and returns an answer, or takes a list and returns a list. */
 export interface Model {
   /** Content of `kerasnmt.json`, with the options of the search. */
   readonly description: Record<string, any>;
+}
 
+/** A model. Each method takes a text and returns an answer, or takes a list and returns a list. */
+export interface TranslationModel extends Model {
   /** The best translation. `prefixes` are words with which the translations begin. */
   translate<T extends Texts>(
     texts: T,
@@ -97,4 +104,66 @@ export interface Model {
     targets: T,
     options?: Asking<T>,
   ): Answers<T, [number, number][]>;
+}
+
+/** An image: pixels of 1, 3 or 4 bytes; in a browser, also a `Blob`, or what a canvas can draw. */
+type Picture =
+  | { data?: ArrayLike<number>; readonly width: number; readonly height: number }
+  | { readonly size: number; readonly type: string };
+type OfPictures<T extends Picture | Picture[], Answer> = Promise<
+  T extends any[] ? Answer[] : Answer
+>;
+
+/** A model. Each method takes an image and returns an answer, or takes a list and returns a list. */
+export interface CaptionModel extends Model {
+  /** The best caption. That of a file that cannot be read is empty. */
+  caption<T extends Picture | Picture[]>(images: T, options?: Batches): OfPictures<T, string>;
+  /** The best caption with its score. */
+  best<T extends Picture | Picture[]>(images: T, options?: Batches): OfPictures<T, Translation>;
+  /** All captions in the beam, best first. */
+  nBest<T extends Picture | Picture[]>(images: T, options?: Batches): OfPictures<T, Translation[]>;
+  /** Attention between the regions of an image, named by row and column, and its best caption. */
+  attention<T extends Picture | Picture[]>(
+    images: T,
+    options?: Batches,
+  ): OfPictures<T, SentenceAttention>;
+}
+
+interface Batches {
+  batchSize?: number;
+}
+
+/** What a memory network read to answer a question. */
+export interface StoryInspection {
+  /** The sentences that were read. */
+  sentences: string[];
+  /** Weights of the sentences in each hop. */
+  weights: ArrayLike<number>[];
+  /** The most probable answers, best first, with their log-probabilities. */
+  choices: { id: number; text: string; score: number }[];
+}
+
+/** Sentences of a story, or of each story. */
+type Stories<T extends Texts> = T extends string ? string[] : string[][];
+
+/** A model. Each method takes a story and a question, or lists of both, and returns a list. */
+export interface AnsweringModel extends Model {
+  /** The answer to the question. */
+  answer<T extends Texts>(
+    stories: Stories<T>,
+    questions: T,
+    options?: Batches,
+  ): Answers<T, string>;
+  /** The answer with its log-probability. */
+  best<T extends Texts>(
+    stories: Stories<T>,
+    questions: T,
+    options?: Batches,
+  ): Answers<T, Translation>;
+  /** Where the model looked, and the most probable answers. */
+  inspect<T extends Texts>(
+    stories: Stories<T>,
+    questions: T,
+    options?: Batches,
+  ): Answers<T, StoryInspection>;
 }

@@ -6,12 +6,20 @@
  *     console.log(await model.translate("two dogs run ."));
  */
 
-import { Model } from "./model.js";
+import { AnsweringModel } from "./answering.js";
+import { CaptionModel } from "./captioning.js";
 import onnxruntime from "./ort.js";
-import { searchOptions } from "./search_options.js";
+import { TranslationModel } from "./translation.js";
 
 const FORMAT = 1;
-const FILES = ["encoder.onnx", "step.onnx", "tokenizers.json"];
+const TOKENIZERS = "tokenizers.json";
+// Class of the models that read these fields of a request.
+const MODELS = {
+  text: TranslationModel,
+  "text,context": TranslationModel,
+  image: CaptionModel,
+  "story,question": AnsweringModel,
+};
 const IN_NODE = Boolean(globalThis.process?.versions?.node);
 
 /**
@@ -22,7 +30,7 @@ const IN_NODE = Boolean(globalThis.process?.versions?.node);
  * @param {object} options Options of `kerasnmt.decoding.SearchOptions` in place of those of the
  *   export, such as `beam_size`; and `ort`, the module onnxruntime-web or onnxruntime-node. By
  *   default, a browser loads the files that `ort.js` names, and Node the package onnxruntime-web.
- * @returns {Promise<Model>}
+ * @returns {Promise<Model>} A `TranslationModel`, `CaptionModel` or `AnsweringModel`.
  * @throws {Error} If there is no such folder, a file is damaged, or an option is unknown, out of
  *   range or not for this model.
  */
@@ -34,27 +42,28 @@ export async function load(address, { ort, ...changes } = {}) {
     throw new Error(`${address}: the model cannot be loaded: ${error.message}`);
   };
   const description = await described(`${folder}kerasnmt.json`).catch(fail);
-  const options = searchOptions(description, changes);
-  const files = FILES.map((name) => read(folder + name, description.files[name]));
+  const model = MODELS[description.inputs];
+  const changed = model.withOptions(description, changes);
+  const names = [...model.graphs, TOKENIZERS];
+  const files = names.map((name) => read(folder + name, description.files[name]));
   const parts = [Promise.all(files).catch(fail), ort ?? loadedRuntime()];
-  const [[encoder, step, tokenizers], { InferenceSession, Tensor }] = await Promise.all(parts);
-  const model = async () =>
-    new Model({
-      description,
-      tokenizers: parsed(tokenizers),
-      encoder: await InferenceSession.create(encoder),
-      step: await InferenceSession.create(step),
-      Tensor,
-      options,
-    });
-  return model().catch(fail);
+  const [contents, { InferenceSession, Tensor }] = await Promise.all(parts);
+  const tokenizers = contents.pop();
+  const created = async () => {
+    const sessions = [];
+    for (const graph of contents) sessions.push(await InferenceSession.create(graph));
+    return new model({ description: changed, tokenizers: parsed(tokenizers), sessions, Tensor });
+  };
+  return created().catch(fail);
 }
 
 async function described(file) {
   const description = parsed(await read(file));
   if (description.format > FORMAT)
     throw new Error(`its format ${description.format} is newer than ${FORMAT}. Update kerasnmt.js`);
-  if (description.format !== FORMAT || !FILES.every((name) => description.files?.[name]))
+  const model = MODELS[description.inputs];
+  const names = [...(model?.graphs ?? []), TOKENIZERS];
+  if (description.format !== FORMAT || !model || !names.every((name) => description.files?.[name]))
     throw new Error("kerasnmt.json is damaged. Copy or export it again");
   return description;
 }

@@ -1,39 +1,52 @@
-/** Models that translate on ONNX Runtime, as in `kerasnmt.runtime.onnx_model`. */
+/** Base classes of models on ONNX Runtime, as in `kerasnmt.runtime`. */
 
 import { entry, mapped, padded } from "./arrays.js";
 import { Graphs } from "./graphs.js";
 import { bestExtensions, IMPOSSIBLE, LEAST, search } from "./search.js";
-import { joinTexts, splitText } from "./sentences.js";
+import { searchOptions } from "./search_options.js";
 import { SentenceAttention } from "./sentence_attention.js";
-import { END_ID, PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
+import { PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
 
-const MAX_CONTEXT_LENGTH = 1000;
-const LEAST_PROBABILITY = Math.fround(Math.log(1e-30));
+const isList = Array.isArray;
+const isText = (value) => typeof value === "string";
+const isObject = (value) => typeof value === "object" && value !== null && !isList(value);
+// What a column of a request has for each row: its name, the name of several, and a check.
+const KINDS = {
+  stories: ["a list of sentences", "lists of sentences", (one) => isList(one) && one.every(isText)],
+  images: ["an image", "images", isObject],
+};
+const TEXT = ["a string", "strings", isText];
+// How the page asks for each field of a request.
+const WIDGETS = { text: "text", context: "text", image: "image", story: "lines", question: "text" };
 
-/**
- * Model of a folder of `export_onnx`, with its tokenizers and its search.
- *
- * The methods that take texts take one text, and return one answer, or a list, and return a list.
- * `contexts`, `prefixes` and `targets` are then lists of the same length. Texts are asked in
- * batches of `batchSize` texts of similar length.
- */
+/** Base class of models of a folder of `export_onnx`, with their tokenizers. */
 export class Model {
+  /** Names of the files of the graphs. */
+  static graphs = [];
+
   /**
    * @param {object} parts Parts of the model:
-   *   - `description`: Content of `kerasnmt.json`.
+   *   - `description`: Content of `kerasnmt.json`, with the options of the search.
    *   - `tokenizers`: Content of `tokenizers.json`.
-   *   - `encoder`, `step`: Sessions of the graphs; see `Graphs`.
+   *   - `sessions`: Sessions of the graphs, in the order of their names.
    *   - `Tensor`: Class of tensors of ONNX Runtime.
-   *   - `options`: Options of `kerasnmt.decoding.SearchOptions` in place of those of the export.
    */
-  constructor({ description, tokenizers, encoder, step, Tensor, options = {} }) {
-    this.description = { ...description, ...options };
-    this.source = tokenizer(tokenizers.source);
-    this.target = tokenizers.target ? tokenizer(tokenizers.target) : this.source;
-    this.graphs = new Graphs({ encoder, step, Tensor }, description.graphs);
-    this.dictionary = new Map(Object.entries(description.dictionary ?? {}));
-    const { copies, allow_unknown: allowed } = this.description;
-    this.neverIds = [PAD_ID, START_ID, ...((allowed ?? !copies) ? [] : [UNKNOWN_ID])];
+  constructor({ description, tokenizers }) {
+    this.description = description;
+    const read = Object.values(tokenizers).map(tokenizer);
+    // The first tokenizer reads, and the last one writes. It can be the same.
+    [this.source, this.target] = [read[0], read.at(-1)];
+  }
+
+  /** Return the description with changed options of the search, checked. */
+  static withOptions(description, changes) {
+    const names = Object.keys(changes);
+    if (names.length)
+      throw new Error(
+        `Expected no options of the search, because ${description.model} does not search. ` +
+          `Received: ${names.join(", ")}`,
+      );
+    return description;
   }
 
   /** Names of the fields of a request. */
@@ -41,142 +54,96 @@ export class Model {
     return this.description.inputs;
   }
 
-  /** Maximum number of answers to a text. */
+  /** What the page needs to know about the model. */
+  get page() {
+    const { fields } = this;
+    const widgets = Object.fromEntries(fields.map((name) => [name, WIDGETS[name]]));
+    return { fields, widgets, lead: fields[0], inspects: true, note: "" };
+  }
+
+  /**
+   * Ask about one value or a list of values, in batches.
+   *
+   * @param {object} columns Columns by name. The first has a value, and the others have one, too;
+   *   or all have lists of the same length.
+   * @param {object} options `batchSize`.
+   * @param {Function} answer Async function from the rows of a batch, objects of their values, and
+   *   the numbers of the rows, to their answers.
+   */
+  async _ask(columns, options, answer) {
+    const { batchSize = 64, ...others } = options;
+    for (const name of Object.keys(others))
+      throw new Error(
+        `Expected an option of this method. Received: ${name}. Pass options of the search to load.`,
+      );
+    if (!Number.isInteger(batchSize) || batchSize < 1)
+      throw new Error(`Expected an integer of at least 1 as batchSize. Received: ${batchSize}.`);
+    const rows = asRows(columns);
+    const answers = new Array(rows.length);
+    const [first] = Object.keys(columns);
+    const order = [...rows.keys()];
+    order.sort((one, other) => rows[one][first].length - rows[other][first].length);
+    while (order.length) {
+      const places = order.splice(0, batchSize);
+      const answered = await answer(places.map((place) => rows[place]), places);
+      places.forEach((place, i) => {
+        answers[place] = answered[i];
+      });
+    }
+    return isList(columns[first]) ? answers : answers[0];
+  }
+}
+
+/** Base class of models that search, for translations or captions. */
+export class SearchModel extends Model {
+  // A subclass turns a request of the page into a source (`readRequest`), and names the tokens of a
+  // source (`_sourceTokens`).
+  static graphs = ["encoder.onnx", "step.onnx"];
+
+  constructor({ sessions: [encoder, step], Tensor, ...parts }) {
+    super(parts);
+    this.graphs = new Graphs({ encoder, step, Tensor }, this.description.graphs);
+    const { copies, allow_unknown: allowed } = this.description;
+    this.neverIds = [PAD_ID, START_ID, ...((allowed ?? !copies) ? [] : [UNKNOWN_ID])];
+  }
+
+  static withOptions(description, changes) {
+    return { ...description, ...searchOptions(description, changes) };
+  }
+
+  /** Maximum number of answers to a request. */
   get hypotheses() {
     return this.description.samples || this.description.beam_size;
   }
 
-  /** Return the best translation of a text, or of each text; see `best`. */
-  async translate(texts, options = {}) {
-    const best = await this.best(texts, options);
-    return Array.isArray(best) ? best.map(({ text }) => text) : best.text;
+  /** Turn a given answer to a source into ids, without the end token. */
+  targetIds(target) {
+    return this.target.split(target).ids;
+  }
+
+  /** Return ids as they are written for a source, from the records of each token. */
+  replaced(ids) {
+    return ids;
+  }
+
+  /** Return the words of ids outside the vocabulary. */
+  knownWords() {
+    return [];
   }
 
   /**
-   * Return the best translation of a text, or of each text, with its score.
+   * Search for the best answers to sources.
    *
-   * @param {string|string[]} texts Texts.
-   * @param {object} options `contexts`, if the model reads contexts, and `prefixes`, words with
-   *   which the translations must begin.
-   * @returns {Promise<object|object[]>} `{text, score}` of each text. The score is the
-   *   log-probability divided by the length penalty.
-   */
-  async best(texts, { contexts, prefixes, ...options } = {}) {
-    const columns = { texts, contexts, ...(prefixes === undefined ? {} : { prefixes }) };
-    const split = this.description.split_sentences && prefixes === undefined;
-    const answer = async (sources, { prefixes }) => {
-      const read = (prefix, row) => this.targetIds(prefix, sources[row]);
-      const rows = await this.search(sources, { prefixes: prefixes?.map(read) });
-      return rows.map(({ answers: [{ text, score }] }) => ({ text, score }));
-    };
-    return this.#ask(columns, options, answer, split);
-  }
-
-  /** Return all translations of a text in the beam, best first, as `{text, score}`; see `best`. */
-  async nBest(texts, { contexts, ...options } = {}) {
-    return this.#ask({ texts, contexts }, options, async (sources) => {
-      const rows = await this.search(sources, { nBest: this.hypotheses });
-      const ranked = rows.map(({ answers }) => distinct(answers));
-      return ranked.map((answers) => answers.map(({ text, score }) => ({ text, score })));
-    });
-  }
-
-  /** Return the `SentenceAttention` of a text and its best translation; see `best`. */
-  async attention(texts, { contexts, ...options } = {}) {
-    this.#needAttention();
-    return this.#ask({ texts, contexts }, options, async (sources) => {
-      const rows = await this.search(sources);
-      return rows.map(({ answers: [{ written, records }] }, row) =>
-        this.attended(sources[row], written, records),
-      );
-    });
-  }
-
-  /**
-   * Return the log-probability of a given translation, with the end token, or of each.
-   *
-   * @param {string|string[]} texts Texts.
-   * @param {string|string[]} targets Translation of each text.
-   * @param {object} options `contexts`, if the model reads contexts.
-   */
-  async score(texts, targets, { contexts, ...options } = {}) {
-    return this.#ask({ texts, contexts, targets }, options, async (sources, { targets }) => {
-      const { copies } = this.description;
-      const least = (one) => (copies && one <= LEAST ? LEAST_PROBABILITY : one);
-      const rows = await this.forced(sources, this.#targets(targets, sources));
-      return rows.map((row) => row.reduce((sum, one) => sum + least(one.logProbability), 0));
-    });
-  }
-
-  /** Return the `SentenceAttention` of a text and a given translation, or of each; see `score`. */
-  async forcedAttention(texts, targets, { contexts, ...options } = {}) {
-    this.#needAttention();
-    return this.#ask({ texts, contexts, targets }, options, async (sources, { targets }) => {
-      const ids = this.#targets(targets, sources);
-      const rows = await this.forced(sources, ids);
-      return rows.map((row, number) =>
-        this.attended(sources[number], ids[number], row.map(({ records }) => records)),
-      );
-    });
-  }
-
-  /** Return the links between the words of a text and a given translation; see `score`. */
-  async align(texts, targets, options = {}) {
-    const attended = await this.forcedAttention(texts, targets, options);
-    return Array.isArray(attended) ? attended.map((one) => one.alignment()) : attended.alignment();
-  }
-
-  /**
-   * Turn a request into ids.
-   *
-   * @param {string} text Text.
-   * @param {string} context Context, if the model reads contexts.
-   * @param {boolean} cut Whether to truncate the ids to the lengths of the search.
-   * @returns {object} The `inputs` of the model with the end token; the `unknownWords` of extended
-   *   ids; the `words` that replace unknown words; the `length` of the whole text in tokens; and
-   *   whether it is `empty`.
-   */
-  read(text, context, cut = true) {
-    const { max_length: limit } = this.description;
-    const columns = { source_ids: [text, limit], context_ids: [context, MAX_CONTEXT_LENGTH] };
-    const source = { inputs: {}, unknownWords: [], words: [], length: 0 };
-    for (const [name, [column, most]] of Object.entries(columns)) {
-      if (column === undefined) continue;
-      const read = this.source.split(this.source.normalizeSource(column));
-      const length = cut ? most - 1 : read.ids.length;
-      const [ids, words] = [read.ids, read.words].map((all) => all.slice(0, length));
-      if (name === "source_ids") {
-        source.length = read.ids.length + 1;
-        source.words = words.map((one) => this.dictionary.get(one) || one);
-      }
-      const unknown = words.filter((word, place) => word && ids[place] === UNKNOWN_ID);
-      source.unknownWords = [...new Set([...source.unknownWords, ...unknown])];
-      source.inputs[name] = [...ids, END_ID];
-      if (this.description.copies)
-        source.inputs[`extended_${name}`] = [...this.#extended(ids, words, source), END_ID];
-    }
-    return { ...source, empty: source.inputs.source_ids[0] === END_ID };
-  }
-
-  /** Turn a given translation of a source into ids, without the end token. */
-  targetIds(target, source) {
-    const { ids, words } = this.target.split(target);
-    return this.#extended(ids, words, source);
-  }
-
-  /**
-   * Search for the best translations of sources.
-   *
-   * @param {object[]} sources Sources from `read`.
-   * @param {object} options `nBest`, the number of translations, and `prefixes`, ids with which the
-   *   translations of each source must begin.
-   * @returns {Promise<object[]>} `{answers, steps}` of each source: the translations, best first,
-   *   as `{text, score, ids, written, records, path}`, and the hypotheses after each step of the
+   * @param {object[]} sources Sources of the model: their `inputs`, and whether they are `empty`.
+   * @param {object} options `nBest`, the number of answers, and `prefixes`, ids with which the
+   *   answers to each source must begin.
+   * @returns {Promise<object[]>} `{answers, steps}` of each source: the answers, best first, as
+   *   `{text, score, ids, written, records, path}`, and the hypotheses after each step of the
    *   search. In `written`, unknown ids are replaced, and `path` are the hypotheses that end with
-   *   each token. If no translation is possible, one is empty.
+   *   each token. If no answer is possible, one is empty.
    */
   async search(sources, { nBest = 1, prefixes } = {}) {
-    const { states, memory, mask } = await this.#encoded(sources);
+    const { states, memory, mask } = await this._encoded(sources);
     const step = (...values) => this.graphs.step(...values);
     const inputs = sources.map((source) => source.inputs);
     const more = { neverIds: this.neverIds, nBest, prefixes, inputs };
@@ -196,15 +163,15 @@ export class Model {
   }
 
   /**
-   * Run the model on given translations.
+   * Run the model on given answers.
    *
-   * @param {object[]} sources Sources from `read`.
-   * @param {number[][]} targets Ids of the translations, with the end token.
+   * @param {object[]} sources See `search`.
+   * @param {number[][]} targets Ids of the answers, with the end token.
    * @param {number} choices Number of the most probable tokens to return in place of each token.
    * @returns {Promise<object[][]>} `{logProbability, records, choices}` of each token.
    */
   async forced(sources, targets, choices = 0) {
-    let { states, memory } = await this.#encoded(sources);
+    let { states, memory } = await this._encoded(sources);
     const found = targets.map(() => []);
     const length = Math.max(...targets.map((ids) => ids.length));
     for (let time = 0; time < length; time++) {
@@ -226,31 +193,9 @@ export class Model {
 
   /** Return the attention between a source and ids, from the records of each token. */
   attended(source, ids, records) {
-    const words = this.knownWords(source);
-    const { inputs } = source;
-    const read = (name) => this.source.tokens(inputs[`extended_${name}`] ?? inputs[name], words);
-    const tokens = {
-      sourceTokens: read("source_ids"),
-      targetTokens: this.target.tokens(ids, words),
-      ...(inputs.context_ids ? { contextTokens: read("context_ids") } : {}),
-    };
+    const targetTokens = this.target.tokens(ids, this.knownWords(source));
+    const tokens = { ...this._sourceTokens(source), targetTokens };
     return new SentenceAttention(tokens, records, this.description);
-  }
-
-  /** Return ids where unknown ids become those of the source words that they attend to. */
-  replaced(ids, records, source) {
-    if (!this.description.replace_unknown) return ids;
-    const size = this.target.entries.length;
-    const attended = ({ weights }) => {
-      const ofWords = Array.from(source.words, (_, place) => weights[place]);
-      return size + Math.max(0, ofWords.indexOf(Math.max(...ofWords)));
-    };
-    return ids.map((id, place) => (id === UNKNOWN_ID ? attended(records[place]) : id));
-  }
-
-  /** Return the words of ids outside the vocabulary. */
-  knownWords(source) {
-    return this.description.replace_unknown ? source.words : source.unknownWords;
   }
 
   /** Return a message if the search truncates the text of a source, or null. */
@@ -262,117 +207,69 @@ export class Model {
   }
 
   /** Run the encoder. */
-  #encoded(sources) {
-    const inputs = Object.keys(sources[0].inputs).map((name) => [
-      name,
-      padded(sources.map((source) => source.inputs[name])),
-    ]);
-    return this.graphs.encode(Object.fromEntries(inputs));
+  _encoded(sources) {
+    return this.graphs.encode(this._inputs(sources.map((source) => source.inputs)));
   }
 
-  /** Replace unknown ids by the extended ids of their words, if the model copies. */
-  #extended(ids, words, { unknownWords }) {
-    if (!this.description.copies) return ids;
-    const size = this.target.entries.length;
-    return ids.map((id, place) => {
-      const rank = id === UNKNOWN_ID ? unknownWords.indexOf(words[place]) : -1;
-      return rank < 0 ? id : size + rank;
-    });
-  }
-
-  #targets(targets, sources) {
-    return targets.map((target, row) => [...this.targetIds(target, sources[row]), END_ID]);
-  }
-
-  #needAttention() {
-    if (!this.description.graphs.records.includes("weights"))
-      throw new Error(
-        `Expected a model with attention. Received: ${this.description.model}, which has none.`,
-      );
-  }
-
-  /**
-   * Ask about one text or a list of texts, in batches.
-   *
-   * @param {object} columns `texts`, and other columns of the same length.
-   * @param {object} options `batchSize`.
-   * @param {Function} answer Async function from sources, and the columns of a batch, to answers.
-   * @param {boolean} split Whether each sentence of a text is a source, whose answers are joined.
-   */
-  async #ask(columns, options, answer, split = false) {
-    const { batchSize = 64, ...others } = options;
-    for (const name of Object.keys(others))
-      throw new Error(
-        `Expected an option of this method. Received: ${name}. Pass options of the search to load.`,
-      );
-    if (!Number.isInteger(batchSize) || batchSize < 1)
-      throw new Error(`Expected an integer of at least 1 as batchSize. Received: ${batchSize}.`);
-    const rows = this.#rows(columns);
-    const answers = new Array(rows.texts.length);
-    const cut = !rows.targets; // a given translation is scored with the whole text
-    const order = [...rows.texts.keys()];
-    order.sort((one, other) => rows.texts[one].length - rows.texts[other].length);
-    while (order.length) {
-      const places = order.splice(0, batchSize);
-      const of = (values) => places.map((place) => values[place]);
-      const batch = Object.fromEntries(Object.entries(rows).map(([name, all]) => [name, of(all)]));
-      const sources = batch.texts.map((text, i) =>
-        (split ? splitText(text) : [text]).map((one) => this.read(one, batch.contexts?.[i], cut)),
-      );
-      sources.forEach((parts, i) => {
-        const message = cut && this.truncated({ length: Math.max(...parts.map((one) => one.length)) });
-        if (message) console.warn(`Text ${places[i] + 1}: ${message}.`);
-      });
-      const answered = await answer(sources.flat(), batch);
-      places.forEach((place, i) => {
-        const parts = answered.splice(0, sources[i].length);
-        answers[place] = split ? joined(parts) : parts[0];
-      });
-    }
-    return Array.isArray(columns.texts) ? answers : answers[0];
-  }
-
-  /** Check columns of texts, and return them as lists. */
-  #rows({ contexts, ...columns }) {
-    const reads = this.fields.includes("context");
-    if (reads !== (contexts !== undefined))
-      throw new Error(
-        reads
-          ? "Expected contexts, because this model reads contexts. Pass an empty context for a " +
-              "text without one. Received: no contexts."
-          : "Expected no contexts, because this model reads only texts. Received: contexts.",
-      );
-    if (reads) columns.contexts = contexts;
-    const many = Array.isArray(columns.texts);
-    const expected = many ? "a list of strings" : "a string, or a list of strings";
-    const count = many ? columns.texts.length : 1;
+  /** Return the inputs of a batch from those of each source. */
+  _inputs(rows) {
     return Object.fromEntries(
-      Object.entries(columns).map(([name, column]) => {
-        const rows = many ? column : [column];
-        if (!Array.isArray(rows) || [...rows].some((one) => typeof one !== "string"))
-          throw new Error(`Expected ${expected} as ${name}. Received: ${shown(column)}.`);
-        if (rows.length !== count)
-          throw new Error(
-            `Expected as many ${name} as texts. Received: ${count} texts, ${rows.length} ${name}.`,
-          );
-        return [name, rows];
-      }),
+      Object.keys(rows[0]).map((name) => [name, padded(rows.map((row) => row[name]))]),
+    );
+  }
+
+  /** Search, and return the best answers as `{text, score}`. */
+  async _best(sources, options) {
+    const rows = await this.search(sources, options);
+    return rows.map(({ answers: [{ text, score }] }) => ({ text, score }));
+  }
+
+  /** Search, and return all answers in the beam, best first, as `{text, score}`. */
+  async _ranked(sources) {
+    const rows = await this.search(sources, { nBest: this.hypotheses });
+    const ranked = rows.map(({ answers }) => distinct(answers));
+    return ranked.map((answers) => answers.map(({ text, score }) => ({ text, score })));
+  }
+
+  /** Search, and return the `SentenceAttention` of the best answers. */
+  async _attention(sources) {
+    const rows = await this.search(sources);
+    return rows.map(({ answers: [{ written, records }] }, row) =>
+      this.attended(sources[row], written, records),
     );
   }
 }
 
-/** Return the first of the translations with the same text. */
-export function distinct(translations) {
-  const texts = new Map();
-  for (const one of translations)
-    if (one.score > LEAST && !texts.has(one.text)) texts.set(one.text, one);
-  return [...texts.values()];
+/** Check columns of values, and return their rows. */
+function asRows(columns) {
+  const [first] = Object.keys(columns);
+  const many = isList(columns[first]);
+  const lists = Object.entries(columns).map(([name, column]) => {
+    const [one, several, fits] = KINDS[name] ?? TEXT;
+    const values = many ? column : [column];
+    if (!isList(values) || ![...values].every(fits)) {
+      const expected = many ? `a list of ${several}` : `${one}, or a list of ${several}`;
+      throw new Error(`Expected ${expected} as ${name}. Received: ${shown(column)}.`);
+    }
+    return [name, values];
+  });
+  const count = lists[0][1].length;
+  for (const [name, values] of lists)
+    if (values.length !== count)
+      throw new Error(
+        `Expected as many ${name} as ${first}. Received: ${count} ${first}, ` +
+          `${values.length} ${name}.`,
+      );
+  const row = (place) => Object.fromEntries(lists.map(([name, values]) => [name, values[place]]));
+  return Array.from({ length: count }, (_, place) => row(place));
 }
 
-/** Join the translations of the sentences of a text. */
-function joined(sentences) {
-  const score = sentences.reduce((sum, one) => sum + one.score, 0);
-  return { text: joinTexts(sentences.map(({ text }) => text)), score };
+/** Return the first of the answers with the same text. */
+export function distinct(answers) {
+  const texts = new Map();
+  for (const one of answers)
+    if (one.score > LEAST && !texts.has(one.text)) texts.set(one.text, one);
+  return [...texts.values()];
 }
 
 function shown(value) {

@@ -5,13 +5,14 @@
 /**
  * Hash the inputs of a row to a number.
  *
- * @param {Object<string, number[]>} inputs Ids of the row, by the names of the inputs.
+ * @param {Object<string, number[]|Float32Array>} inputs Ids or numbers of the row, by the names of
+ *   the inputs.
  * @returns {number} Unsigned integer of 32 bits.
  */
 export function rowKey(inputs) {
   let key = 0;
   for (const name of Object.keys(inputs).sort())
-    key = inputs[name].reduce(
+    key = bits(inputs[name]).reduce(
       (sum, id, position) => sum + (id ? mix(mix(id) + mix(position + 1)) : 0),
       mix(key)
     );
@@ -35,4 +36,9 @@ function mix(number) {
   number = Math.imul(number ^ (number >>> 16), 0x85ebca6b);
   number = Math.imul(number ^ (number >>> 13), 0xc2b2ae35);
   return (number ^ (number >>> 16)) >>> 0;
+}
+
+/** Return ids, or the bits of each number. */
+function bits(numbers) {
+  return numbers instanceof Float32Array ? new Int32Array(numbers.buffer) : numbers;
 }

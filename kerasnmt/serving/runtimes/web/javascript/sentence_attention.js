@@ -61,7 +61,8 @@ export function rounded(numbers) {
 }
 
 function side(name, tokens, kind, weights) {
-  const one = { name, tokens, kind, words: mergedIndices(tokens, kind) };
+  const one = { name, tokens };
+  if (kind) Object.assign(one, { kind, words: mergedIndices(tokens, kind) }); // not of an image
   return weights ? { ...one, weights: weights.map(rounded) } : one;
 }
 

@@ -10,6 +10,8 @@ const MARK = "[\\p{P}\\p{S}][\\p{M}\u{1f3fb}-\u{1f3ff}]*";
 const SIGN = `${MARK}(?:\u200d${MARK})*`;
 const SIGNS = new RegExp(SIGN, "gu");
 const PARTS = new RegExp(`^((?:${SIGN})*)(.*?)((?:${SIGN})*)$`, "su");
+// Punctuation marks and symbols around a word.
+const AROUND = /^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu;
 // What SentencePiece's rule "nmt_nfkc" adds to NFKC for a single character: some controls
 // disappear, and others are spaces.
 const REMOVED = /^[\x01-\x08\v\x0e-\x1f\x7f\x8f\x9f]$/;
@@ -107,6 +109,13 @@ class Words extends Tokenizer {
   }
 }
 
+class PlainWords extends Words {
+  _words(text) {
+    const words = super._words(text.replace(/[\0-\x1f]/g, " ").toLowerCase());
+    return words.map((word) => word.replace(AROUND, "")).filter(Boolean);
+  }
+}
+
 class WordsAndPunctuation extends Words {
   kind = "words_and_punctuation";
 
@@ -189,6 +198,7 @@ class Pieces extends Tokenizer {
 
 const TOKENIZERS = {
   WordTokenizer: Words,
+  PlainWordTokenizer: PlainWords,
   PunctuationTokenizer: WordsAndPunctuation,
   CharacterTokenizer: Characters,
   SentencePieceTokenizer: Pieces,

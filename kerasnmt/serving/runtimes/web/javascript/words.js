@@ -3,7 +3,7 @@
 const KINDS = ["sentencepiece", "words", "words_and_punctuation", "characters"];
 const NO_TEXT = ["", "<s>", "</s>"];
 export const JOINER = "￭";
-const SPACES = /[\t-\r\x1c-\x20\x85\p{Z}]+/u; // as `str.split` of Python has them
+export const SPACES = /[\t-\r\x1c-\x20\x85\p{Z}]+/u; // as `str.split` of Python has them
 // A character of a script that is written without spaces between words.
 const UNSPACED =
   "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u2e80-\u312f" +

@@ -8,10 +8,10 @@
           "Run python -m http.server in its folder.",
       );
     const { load } = await import("../kerasnmt.js");
-    const { Explorer } = await import("../explorer.js");
+    const { explorerOf } = await import("../explorer.js");
     const model = await load("./model");
     navigator.serviceWorker?.register("offline.js").catch(() => {}); // the page works without it
-    return new Explorer(model);
+    return explorerOf(model);
   }
   const explorer = loaded();
   window.kerasnmt.backend = {

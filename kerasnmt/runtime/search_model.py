@@ -1,0 +1,90 @@
+"""Base class of models on ONNX Runtime that search."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.runtime.onnx_graphs import ENCODER, STEP, OnnxGraphs
+from kerasnmt.runtime.onnx_model import OnnxModel
+from kerasnmt.runtime.search import Arrays, search
+
+
+class OnnxSearchModel(OnnxModel):
+    """Base class of models that search, for translations or captions."""
+
+    graphs = (ENCODER, STEP)
+
+    def __init__(
+        self, directory: Path, description: Mapping[str, Any], tokenizers: Mapping[str, Any]
+    ) -> None:
+        super().__init__(directory, description, tokenizers)
+        self._options = SearchOptions(**described_search(description))
+        self._graphs = OnnxGraphs(directory, description["graphs"])
+        self._records = description["graphs"]["records"]
+        self._copies = description["copies"]
+
+    @classmethod
+    def with_options(
+        cls,
+        description: Mapping[str, Any],
+        options: Mapping[str, Any],
+        changes: Sequence[str] = (),
+    ) -> Mapping[str, Any]:
+        """Return a description with changed options of the search; see `OnnxModel`."""
+        written = described_search(description)
+        keywords = SearchOptions.with_changes({**written, **options}, changes)
+        search = SearchOptions.from_keywords(keywords)
+        if search.max_length < 2:
+            raise ValueError(
+                "Expected max_length of at least 2, a token and the end. "
+                f"Received: max_length={search.max_length}"
+            )
+        if search.coverage_penalty and "weights" not in description["graphs"]["records"]:
+            raise ValueError(
+                "Expected a model with attention, for a coverage penalty. Received: "
+                f"coverage_penalty={search.coverage_penalty} with {description['model']}."
+            )
+        return {**description, **asdict(search)}
+
+    def _found(
+        self,
+        inputs: Arrays,
+        *,
+        n_best: int = 1,
+        prefix_ids: np.ndarray | None = None,
+        with_records: bool = False,
+    ) -> Hypotheses:
+        """Search for the best targets of inputs of the model, `[batch, ...]` each."""
+        batch = min(map(len, inputs.values()))
+        if not batch:  # ONNX Runtime does not take empty batches
+            empty = {name: np.zeros((0, n_best, 0, 0), "float32") for name in self._records}
+            scores = np.zeros((0, n_best), "float32")
+            return Hypotheses(np.zeros((0, n_best, 0), "int32"), scores, empty)
+        states, memory, mask = self._graphs.encode(inputs)
+        with_records = with_records or self._options.coverage_penalty > 0
+
+        def step(*arguments: Any) -> tuple[np.ndarray, Arrays, Arrays]:
+            log_probabilities, records, following = self._graphs.step(*arguments)
+            return log_probabilities, records if with_records else {}, following
+
+        return search(
+            step,
+            states,
+            memory,
+            mask,
+            self._options,
+            never_ids=self._options.never_ids(self._copies),
+            n_best=n_best,
+            prefix_ids=prefix_ids,
+            sampled_from=inputs,
+        )
+
+
+def described_search(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `SearchOptions` in a description."""
+    return {one.name: description[one.name] for one in fields(SearchOptions)}

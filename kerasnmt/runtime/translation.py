@@ -1,0 +1,251 @@
+"""Models that translate on ONNX Runtime."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.ids import (
+    END_ID,
+    MAX_CONTEXT_LENGTH,
+    PAD_ID,
+    SOURCE_IDS,
+    START_ID,
+    UNKNOWN_ID,
+    extended,
+)
+from kerasnmt.runtime.onnx_model import array_of_tokens, as_bytes, padded
+from kerasnmt.runtime.search import IMPOSSIBLE, Arrays
+from kerasnmt.runtime.search_model import OnnxSearchModel
+from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.text.sentence_ends import join_texts, split_text
+
+Texts = Sequence[str | bytes]
+
+
+class _Source(NamedTuple):
+    """Texts that a model reads.
+
+    Attributes:
+        inputs: Ids with the end token, int32 `[batch, length]` each, padded with 0.
+        unknown_words: Words of the extended ids of each row.
+        words: Word of each source position, with the spelling that it has in a target, if unknown
+            words of the target are replaced.
+    """
+
+    inputs: Arrays
+    unknown_words: list[list[str]]
+    words: list[list[str]]
+
+    @property
+    def empty(self) -> np.ndarray:
+        """Boolean `[batch]`, True for texts without tokens."""
+        return self.inputs["source_ids"][:, :1].ravel() == END_ID
+
+
+class OnnxTranslation(OnnxSearchModel):
+    """Model that translates."""
+
+    def __init__(
+        self, directory: Path, description: Mapping[str, Any], tokenizers: Mapping[str, Any]
+    ) -> None:
+        super().__init__(directory, description, tokenizers)
+        self._dictionary = description["dictionary"] or {}
+        self.signatures: dict[str, Callable[..., dict[str, np.ndarray]]] = {
+            "serving_default": self._best,
+            "n_best": self._ranked,
+            "forced_prefix": self._continued,
+            "score": self._scored,
+        }
+        if "weights" in self._records:
+            self.signatures["attention"] = self._attended
+            self.signatures["forced_attention"] = self._aligned
+
+    def source_lengths(self, text: Texts) -> list[int]:
+        """Count the tokens of each text, or of its longest sentence, including the end token."""
+        rows = self._sentences(text)
+        return [max(len(ids) for ids in self._source.encode(row)) + 1 for row in rows]
+
+    def _best(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
+        if not self.description["split_sentences"]:
+            return self._first(self._read(text, context))
+        sentences = self._sentences(text)
+        rows = np.repeat(np.arange(len(text)), np.array([*map(len, sentences)], int))
+        contexts = None if context is None else [context[row] for row in rows.tolist()]
+        best = self._first(self._read([one for row in sentences for one in row], contexts))
+        joined = [
+            join_texts([one.decode() for one in best["translation"][rows == row]]).encode()
+            for row in range(len(text))
+        ]
+        scores = np.bincount(rows, best["score"], len(text)).astype("float32")
+        return {"translation": np.array(joined, object), "score": scores}
+
+    def _sentences(self, text: Texts) -> list[list[bytes]]:
+        """Return the sentences of each text that are translated one by one."""
+        if not self.description["split_sentences"]:
+            return [[as_bytes(one)] for one in text]
+        texts = [one if isinstance(one, str) else one.decode("utf-8", "replace") for one in text]
+        return [[*map(as_bytes, split_text(one))] for one in texts]
+
+    def _continued(
+        self, prefix: Texts, text: Texts, context: Texts | None = None
+    ) -> dict[str, np.ndarray]:
+        source = self._read(text, context)
+        return self._first(source, prefix_ids=padded(self._target_ids(prefix, source)))
+
+    def _ranked(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
+        source = self._read(text, context)
+        hypotheses = self._search(source, n_best=self._options.hypotheses)
+        translations = np.full(hypotheses.scores.shape, b"", object)
+        scores = np.full(hypotheses.scores.shape, ABSENT_SCORE, "float32")
+        for row, texts in enumerate(self._texts(self._replaced(hypotheses, source), source)):
+            # Different tokens can give the same text. Only the best of them stays.
+            ranked: dict[bytes, float] = {}
+            for one, score in zip(texts, hypotheses.scores[row], strict=True):
+                if score > ABSENT_SCORE / 2:
+                    ranked.setdefault(one, score)
+            translations[row, : len(ranked)] = [*ranked]
+            scores[row, : len(ranked)] = [*ranked.values()]
+        translations[source.empty], scores[source.empty] = b"", ABSENT_SCORE
+        scores[source.empty, 0] = 0.0
+        return {"translations": translations, "scores": scores}
+
+    def _attended(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
+        source = self._read(text, context)
+        hypotheses = self._search(source, with_records=True)
+        ids = self._replaced(hypotheses, source)[:, 0]
+        ids[source.empty] = PAD_ID
+        length = np.count_nonzero(ids, axis=1).max(initial=0)
+        records = {name: record[:, 0, :length] for name, record in hypotheses.records.items()}
+        for record in records.values():
+            record[source.empty] = 0.0
+        return self._tokens(source, ids[:, :length]) | records
+
+    def _scored(
+        self, target: Texts, text: Texts, context: Texts | None = None
+    ) -> dict[str, np.ndarray]:
+        source = self._read(text, context, cut=False)
+        of_tokens, _ = self._forced(source, self._targets(target, source))
+        return {"score": of_tokens.sum(axis=1)}
+
+    def _aligned(
+        self, target: Texts, text: Texts, context: Texts | None = None
+    ) -> dict[str, np.ndarray]:
+        source = self._read(text, context, cut=False)
+        targets = self._targets(target, source)
+        return self._tokens(source, targets) | self._forced(source, targets)[1]
+
+    def _read(self, text: Texts, context: Texts | None = None, cut: bool = True) -> _Source:
+        """Turn texts into ids, truncated to the lengths of the search."""
+        limits = (self._options.max_length - 1, MAX_CONTEXT_LENGTH - 1) if cut else (None, None)
+        columns = [text] if context is None else [text, context]
+        inputs: dict[str, list[list[int]]] = {}
+        unknown_words: list[list[str]] = []
+        words: list[list[str]] = []
+        for name, column, limit in zip(SOURCE_IDS, columns, limits, strict=False):
+            inputs[name], inputs[extended(name)] = [], []
+            for row, one in enumerate(column):
+                ids, parts = self._source.split(self._source.normalize_source(as_bytes(one)))
+                ids, parts = ids[:limit], parts[:limit]
+                if name == SOURCE_IDS[0]:
+                    unknown_words.append([])
+                    words.append([self._dictionary.get(part) or part for part in parts])
+                known = unknown_words[row]
+                known += dict.fromkeys(
+                    part for part in _unknown(ids, parts) if part and part not in known
+                )
+                inputs[name].append(ids)
+                inputs[extended(name)].append(self._extended(ids, parts, known))
+        arrays = {
+            name: padded([[*ids, END_ID] for ids in rows])
+            for name, rows in inputs.items()
+            if self._copies or name in SOURCE_IDS
+        }
+        return _Source(arrays, unknown_words, words)
+
+    def _extended(self, ids: list[int], words: list[str], known: list[str]) -> list[int]:
+        """Replace unknown ids by the extended ids of their words."""
+        if not self._copies:
+            return ids
+        numbers = {word: len(self._target.entries) + rank for rank, word in enumerate(known)}
+        return [
+            numbers.get(word, number) if number == UNKNOWN_ID else number
+            for number, word in zip(ids, words, strict=True)
+        ]
+
+    def _target_ids(self, target: Texts, source: _Source) -> list[list[int]]:
+        read = (self._target.split(as_bytes(text)) for text in target)
+        rows = zip(read, source.unknown_words, strict=True)
+        return [self._extended(ids, words, known) for (ids, words), known in rows]
+
+    def _targets(self, target: Texts, source: _Source) -> np.ndarray:
+        return padded([[*ids, END_ID] for ids in self._target_ids(target, source)])
+
+    def _search(self, source: _Source, *, with_records: bool = False, **options: Any) -> Hypotheses:
+        with_records = with_records or self.description["replace_unknown"]
+        return self._found(source.inputs, with_records=with_records, **options)
+
+    def _forced(self, source: _Source, targets: np.ndarray) -> tuple[np.ndarray, Arrays]:
+        """Return the log-probabilities, `[batch, length]`, and records of given targets."""
+        states, memory, _ = self._graphs.encode(source.inputs)
+        ids, gains, steps = np.full((len(targets), 1), START_ID, "int32"), [], []
+        for following in targets.T[..., None]:
+            log_probabilities, records, states = self._graphs.step(ids, states, memory)
+            gains.append(np.take_along_axis(log_probabilities[:, 0], following, axis=1)[:, 0])
+            steps.append({name: record[:, 0] for name, record in records.items()})
+            ids = following
+        log_probabilities = np.stack(gains, axis=1)
+        if self._copies:  # a target may have impossible tokens
+            possible = log_probabilities > IMPOSSIBLE / 2
+            log_probabilities = np.where(possible, log_probabilities, np.float32(np.log(1e-30)))
+        real = targets != PAD_ID
+        records = {name: np.stack([one[name] for one in steps], axis=1) for name in steps[0]}
+        for record in records.values():
+            record[~real] = 0.0
+        return np.where(real, log_probabilities, np.float32(0)), records
+
+    def _first(self, source: _Source, prefix_ids: np.ndarray | None = None) -> dict[str, Any]:
+        hypotheses = self._search(source, prefix_ids=prefix_ids)
+        texts = self._texts(self._replaced(hypotheses, source), source)
+        first = [b"" if empty else row[0] for row, empty in zip(texts, source.empty, strict=True)]
+        scores = np.where(source.empty, np.float32(0), hypotheses.scores[:, 0])
+        return {"translation": np.array(first, object), "score": scores}
+
+    def _replaced(self, hypotheses: Hypotheses, source: _Source) -> np.ndarray:
+        """Return the ids, where unknown ids become those of the source words they attend to."""
+        if not (self.description["replace_unknown"] and hypotheses.ids.size):
+            return hypotheses.ids
+        weights = hypotheses.records["weights"]
+        lengths = np.array([len(words) for words in source.words])[:, None, None, None]
+        weights = np.where(np.arange(weights.shape[-1]) < lengths, weights, -1.0)
+        positions = len(self._target.entries) + weights.argmax(axis=-1)
+        return np.where(hypotheses.ids == UNKNOWN_ID, positions, hypotheses.ids).astype("int32")
+
+    def _texts(self, ids: np.ndarray, source: _Source) -> list[list[bytes]]:
+        """Return the texts of ids `[batch, n_best, length]`."""
+        return [
+            [text.encode() for text in self._target.decode(rows.tolist(), [words] * len(rows))]
+            for rows, words in zip(ids, self._words(source), strict=True)
+        ]
+
+    def _words(self, source: _Source) -> list[list[str]]:
+        """Return the words of ids outside the vocabulary, for each row."""
+        return source.words if self.description["replace_unknown"] else source.unknown_words
+
+    def _tokens(self, source: _Source, targets: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the tokens of the texts that are read, and of targets `[batch, length]`."""
+        names = {"source_ids": "source_tokens", "context_ids": "context_tokens"}
+        ids = {
+            output: (self._source, source.inputs.get(extended(name), source.inputs[name]))
+            for name, output in names.items()
+            if name in source.inputs
+        }
+        ids["target_tokens"] = self._target, targets
+        words = self._words(source)
+        return {name: array_of_tokens(*pair, words) for name, pair in ids.items()}
+
+
+def _unknown(ids: list[int], words: list[str]) -> list[str]:
+    return [word for number, word in zip(ids, words, strict=True) if number == UNKNOWN_ID]
