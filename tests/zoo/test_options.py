@@ -30,7 +30,11 @@ from tests.zoo.tiny_models import NAMES
             {"attention": "monotonic", "normalizer": "sparsemax"},
             r"Expected no normalizer with attention='monotonic'",
         ),
-        ("dense_scorer_gru", {"attention": "gaussian"}, r"has no score. Received: TimeDistributedDense"),
+        (
+            "dense_scorer_gru",
+            {"attention": "gaussian"},
+            r"has no score. Received: TimeDistributedDense",
+        ),
         ("cgru", {"transitions": 1}, r"Expected transitions >= 2.*Received: transitions=1"),
         ("hard_attention_lstm", {"num_layers": 0}, r"Expected num_layers >= 1"),
         ("hard_monotonic_lstm", {"order": 2}, r"Expected order 0 or 1. Received: order=2"),
