@@ -24,7 +24,7 @@ _EXTRAS = {
     "ctranslate2": "ctranslate2",
     "ai_edge_litert": "litert",
     "onnxruntime": "onnx",
-    "PIL": "onnx",
+    "PIL": "images",
     "onnx": "onnx-export",
     "tf2onnx": "onnx-export",
     "apache_beam": "beam",

@@ -22,7 +22,7 @@ def decoded_images(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Decode PNG and JPEG files, and resize the images to one size.
 
-    It needs Pillow, of the extra `onnx`. A PNG has the pixels that TensorFlow gives it, but for
+    It needs Pillow, of the extra `images`. A PNG has the pixels that TensorFlow gives it, but for
     gray of colors of 16 bits, to 1. Those of a JPEG differ by a few, because TensorFlow decodes it
     faster and less exactly.
 

@@ -26,7 +26,7 @@ MODELS: dict[tuple[str, ...], type[OnnxModel]] = {
 def load(directory: str | Path, **options) -> Translator:
     """Load a model for ONNX Runtime, without TensorFlow and Keras.
 
-    It needs the extra `onnx`.
+    It needs the extra `onnx`, or `images` for a model that captions images.
 
     Args:
         directory: Path of a folder that `kerasnmt.serving.export_onnx` wrote.

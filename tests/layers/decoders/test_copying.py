@@ -196,6 +196,6 @@ def test_mean_for_label_smoothing():
     np.testing.assert_allclose(mean, log_p.mean(-1), rtol=1e-5)
     decoder = make("pointer network")
     outputs, _ = decoder(TARGET_IDS, *given(decoder))
-    _, mean, _ = decoder.log_probability(outputs, TARGETS)
+    _, mean, *_ = decoder.log_probability(outputs, TARGETS)
     logs = np.log(np.array(outputs["pointer"])[1, :, :3])
     np.testing.assert_allclose(mean[1], logs.mean(-1), rtol=1e-5)

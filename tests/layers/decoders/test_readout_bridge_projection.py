@@ -146,7 +146,7 @@ def test_vocabulary_projection():
     everything = np.asarray(generator.next_log_probability(logits))
     np.testing.assert_allclose(np.exp(everything).sum(-1), 1.0, rtol=1e-5)
     ids = rng.integers(0, 7, size=(2, 5))
-    chosen, mean, _ = generator.log_probability(logits, ids)
+    chosen, mean, *_ = generator.log_probability(logits, ids)
     np.testing.assert_allclose(
         chosen, np.take_along_axis(everything, ids[..., None], -1)[..., 0], atol=1e-5
     )
