@@ -234,7 +234,7 @@ class Attention(Composite, keras.layers.Layer):
             mask = both(mask, inside)
         if mask is None:  # Keras would pass the mask of the query, which the scores carry
             mask = ops.ones_like(scores, dtype="bool")
-        weights = self.normalizer(scores, mask)
+        weights = self.normalizer(scores, mask=mask)
         if factor is not None:
             weights = weights * factor
         context = weighted_sum(weights, values)

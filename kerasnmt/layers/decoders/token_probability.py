@@ -16,19 +16,17 @@ class TokenProbability(NamedTuple):
         log: log p of each token, float32 `[batch, target_length]`.
         mean: Mean of the gain over the vocabulary, of the same shape, for label smoothing.
         measured: Dict of tensors of the same shape that a model reports during training. Its keys
-            are the decoder's `measures`.
-        separate_gain: `gain`, or None if it is `log`.
+            are the decoder's `measures`, and "gain" if that is not `log`.
     """
 
     log: Any
     mean: Any
     measured: dict[str, Any]
-    separate_gain: Any = None
 
     @property
     def gain(self) -> Any:
         """What training maximizes: log p for the cross-entropy, or minus another loss."""
-        return self.log if self.separate_gain is None else self.separate_gain
+        return self.measured.get("gain", self.log)
 
 
 class Targets(NamedTuple):

@@ -91,7 +91,7 @@ class _MultiHead(Composite, keras.layers.Layer):
             training: Whether dropout applies.
         """
         scores = ops.matmul(ops.swapaxes(query / self.head_units**0.5, 1, 2), keys)
-        weights = self.normalizer(scores, mask)
+        weights = self.normalizer(scores, mask=mask)
         kept = self.weights_dropout(ops.cast(weights, values.dtype), training=training)
         heads = ops.swapaxes(ops.matmul(kept, values), 1, 2)
         return on_rows(self.output_layer, _joined(heads)), weights
@@ -329,6 +329,7 @@ class MultiHeadSelfAttention(_MultiHead):
         # which would copy the whole cache in each step.
         query = ops.pad(query / size**0.5, [(0, 0)] * 3 + [(0, size)])
         scores = ops.squeeze(ops.matmul(cached, ops.expand_dims(query, -1)), -1)
-        weights = ops.cast(self.normalizer(scores, written[:, :, None]), cached.dtype)
+        weights = self.normalizer(scores, mask=written[:, :, None])
+        weights = ops.cast(weights, cached.dtype)
         context = ops.matmul(ops.expand_dims(weights, -2), cached)[..., 0, size:]
         return on_rows(self.output_layer, _joined(context)), cached
