@@ -84,7 +84,7 @@ def test_padding_changes_nothing(name):
         with tf.GradientTape() as tape:
             states, memory = given(decoder, source_ids, rows)
             outputs, records = decoder(target_ids[rows], states, memory)
-            loss, mean, _ = decoder.log_probability(outputs, targets[rows])
+            loss, mean, *_ = decoder.log_probability(outputs, targets[rows])
             real = ops.cast(targets[rows] != 0, "float32")
             total = ops.sum(real * (loss + 0.1 * mean))
             total += sum(decoder.added_losses(records, target_ids[rows]), start=0.0)
@@ -123,7 +123,7 @@ def test_half_precision(name, policy):
         targets = targets_of(decoder)
         with tf.GradientTape() as tape:
             outputs, _ = decoder(TARGET_IDS, *given(decoder))
-            log_probability, mean, _ = decoder.log_probability(outputs, targets)
+            log_probability, mean, *_ = decoder.log_probability(outputs, targets)
             # Like the start of an optimizer that scales the loss.
             scaled = 2.0**15 * ops.sum(log_probability * (targets != 0)) / 7
         gradients = tape.gradient(scaled, [w.value for w in decoder.trainable_weights])
