@@ -375,6 +375,11 @@ class EncoderDecoder(SearchModel):
             )
         generator = self.decoder.generator
         entmax = keras_loss is None and loss not in (None, "cross_entropy")
+        if entmax and not self.decoder.has_entmax_loss:
+            raise ValueError(
+                "Expected the cross-entropy for hard attention, because a sum over alignments has "
+                f"no entmax loss. Received: loss={loss!r}. Omit loss."
+            )
         if entmax and not isinstance(generator, VocabularyProjection):
             raise ValueError(
                 "Expected a decoder whose generator is a VocabularyProjection, for an entmax loss. "

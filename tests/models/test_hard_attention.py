@@ -55,8 +55,8 @@ def test_beam_search_equals_brute_force(name, options):
     ("name", "options", "reverses", "floor"),
     [
         pytest.param("hard_attention_lstm", {}, True, 0.8, id="independent", marks=another),
-        pytest.param("hard_monotonic_lstm", {}, False, 0.97, id="order 0", marks=another),
-        pytest.param("hard_monotonic_lstm", {"order": 1}, False, 0.97, id="order 1"),
+        pytest.param("hard_monotonic_lstm", {}, False, 0.9, id="order 0", marks=another),
+        pytest.param("hard_monotonic_lstm", {"order": 1}, False, 0.9, id="order 1"),
     ],
 )
 @pytest.mark.graph

@@ -30,6 +30,8 @@ class Decoder(Composite, keras.layers.Layer):
     has_heads: bool = False
     # Layer that turns features into a distribution over the vocabulary, if there is one.
     generator: Any = None
+    # Whether the generator can have another normalizer than the softmax, for an entmax loss.
+    has_entmax_loss: bool = True
     # Names of the tensors in the `measured` of `log_probability`.
     measures: ClassVar[tuple[str, ...]] = ()
 

@@ -9,6 +9,7 @@ from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.decoders.decoder_loop import DecoderLoop
+from kerasnmt.layers.decoders.generators import VocabularyProjection
 from kerasnmt.layers.decoders.latent_alignments import normalized
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 from kerasnmt.layers.dropout import ByteDropout
@@ -49,13 +50,15 @@ class HardAttentionDecoder(DecoderLoop):
         cell: A `DecoderCell` without attention, for example `FirstStateDecoderCell`.
         alignment: A `LatentAlignment`, for example `IndependentAlignment(GeneralScore(units))`.
         readout: A readout, for example `AttentionalReadout`, as in the authors' code.
-        generator: A generator, for example `VocabularyProjection`.
+        generator: A generator with a softmax, for example `VocabularyProjection`.
         dropout: Dropout rate of the embedded words and of the readout, in [0, 1).
         output_dropout: Dropout rate of the readout, if it differs from `dropout`.
 
     Raises:
-        ValueError: If the cell has attention.
+        ValueError: If the cell has attention, or the generator another normalizer.
     """
+
+    has_entmax_loss = False
 
     def __init__(
         self,
@@ -74,6 +77,11 @@ class HardAttentionDecoder(DecoderLoop):
                 "the alignment can all alignments be summed. Received: "
                 f"cell={type(cell).__name__}. Use FirstStateDecoderCell, and give the score to the "
                 "alignment."
+            )
+        if isinstance(generator, VocabularyProjection) and generator.normalizer != "softmax":
+            raise ValueError(
+                "Expected a generator with a softmax, because a sum over alignments has no entmax "
+                f"loss. Received: normalizer={generator.normalizer!r}. Omit normalizer."
             )
         super().__init__(embedding, cell, dropout, **kwargs)
         self.alignment = alignment

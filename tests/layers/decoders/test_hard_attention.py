@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt import layers
+from kerasnmt import layers, zoo
 from kerasnmt.layers import Targets
 from tests.layers.decoders.tiny_decoders import EMBEDDING, MEMORY, UNITS, V, hard
 from tests.numerics import dtype_policy, fill, log_softmax, softmax
@@ -282,6 +282,21 @@ def test_a_cell_that_reads_the_context_is_refused(cell):
             layers.AttentionalReadout(5),
             layers.VocabularyProjection(V),
         )
+
+
+def test_a_generator_with_entmax_is_refused():
+    with pytest.raises(ValueError, match=r"a softmax, because .*normalizer='entmax15'"):
+        layers.HardAttentionDecoder(
+            keras.layers.Embedding(V, EMBEDDING),
+            layers.FirstStateDecoderCell(layers.LSTMCell(UNITS)),
+            layers.JumpAlignment(),
+            layers.AttentionalReadout(5),
+            layers.VocabularyProjection(V, normalizer="entmax15"),
+        )
+    model = zoo.hard_attention_lstm(V, embedding_dim=4, units=4)
+    with pytest.raises(ValueError, match=r"the cross-entropy for hard attention.*'sparsemax'"):
+        model.compile("adam", loss="sparsemax")
+    model.compile("adam", loss="cross_entropy")
 
 
 def test_positions_that_a_score_cannot_reach_have_no_words():
