@@ -22,6 +22,7 @@ PICTURES = {
     "07_captions": ["looks.png"],
     "08_memory_network": ["hops.png"],
     "09_own_tokenizer": [],
+    "10_long_texts": ["diagonals.png"],
 }
 
 
