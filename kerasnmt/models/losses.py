@@ -100,7 +100,7 @@ def guided_attention_loss(weights: Any, alignments: Any) -> Any:
         alignments: A, of the same shape. Rows sum to 1, or to 0 for words without an alignment.
     """
     alignments = ops.cast(alignments, "float32")
-    # Below 1e-30, a weight has no gradient. Only weights outside a window, which are 0, are below.
+    # Below 1e-30, a weight has no gradient: outside a window, or where a sparse normalizer gives 0.
     logarithms = ops.log(ops.maximum(ops.cast(weights, "float32"), 1e-30))
     aligned = ops.cast(aligned_words(alignments), "float32")
     return -ops.sum(alignments * logarithms) / ops.maximum(ops.sum(aligned), 1.0)

@@ -101,7 +101,8 @@ class CharacterTokenizer(VocabularyTokenizer):
             dataset: See `Tokenizer.train`.
             vocabulary_size: Maximum number of ids, including the four special ids, or None for all
                 characters of the corpus.
-            tags: Whether a tag in the text, such as `<de>`, is one token; see the class.
+            tags: Whether a tag in the text, such as `<de>`, is one token; see the class. A tag that
+                is not among the most frequent entries is read as characters.
             sample: Maximum number of sentences, drawn at random. A character that occurs in none of
                 them stays unknown.
 

@@ -133,7 +133,8 @@ class SentencePieceTokenizer(Tokenizer):
                 "nmt_nfkc" also turns zero-width characters into spaces, and removes control
                 characters; "identity" changes nothing but white space.
             tags: Whether each tag in the text, such as `<de>`, is one piece: angle brackets with no
-                space and no other angle bracket between them. The vocabulary has all of them.
+                space and no other angle bracket between them. The vocabulary has all tags of the
+                sample.
             sample: Maximum number of sentences, drawn at random. Training takes about 2 KB of
                 memory for each sentence.
 

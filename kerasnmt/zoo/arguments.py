@@ -20,10 +20,11 @@ ARGUMENTS = {
     "normalizer": 'Normalizer of the attention: "softmax", "sparsemax" or "entmax15", or a '
     "layer, such as `kerasnmt.layers.Entmax(1.3)`. The latter two of these names give most "
     "positions a weight of exactly 0.",
-    "attention": 'Kind of attention: "global"; "location_sensitive", which also reads features of '
-    'the earlier weights; "monotonic", which never goes back; "chunkwise", a softmax over the 3 '
-    'positions up to a monotonic one; or "gaussian", a mixture of Gaussians that moves through the '
-    "source. See `kerasnmt.layers.LocationFeatures`, `MonotonicAttention` and `GaussianAttention`.",
+    "attention": 'Kind of attention, or an attention layer. "global" is the usual one. '
+    '"location_sensitive" also reads the earlier weights (`kerasnmt.layers.LocationFeatures`). '
+    '"monotonic" never goes back, and "chunkwise" is a softmax over the 3 positions up to a '
+    'monotonic one (`MonotonicAttention`). "gaussian" is a mixture of Gaussians that moves through '
+    "the source (`GaussianAttention`).",
     "coverage": "Weight of the coverage loss, or None for attention without coverage. 0 gives "
     "coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning (2017) "
     "use 1, but for a trained model.",

@@ -69,7 +69,7 @@ def recurrent_model(
             encoder,
             dropout=dropout,
             residual=residual,
-            output_dropout=context_dropout,
+            context_dropout=context_dropout,
             name="encoder",
         ),
         bridge=bridge,
@@ -128,7 +128,7 @@ def cell_stack(cell: type, units: int, num_layers: int) -> keras.layers.Layer:
     return layers.StackedCell(cells, residual=True, name="cell")
 
 
-def normalized(cell: type, layer_normalization: bool) -> type:
+def cell_class(cell: type, layer_normalization: bool) -> type:
     """Return the class of the cells of a model, with layer normalization or without."""
     cells: dict[type, type] = {
         layers.GRUCell: layers.NormalizedGRUCell,
@@ -168,7 +168,7 @@ def coverage_layer(loss_weight: float | None) -> layers.Coverage | None:
 
 
 def attention_layer(
-    kind: str,
+    kind: str | keras.layers.Layer,
     units: int,
     score: layers.Score | None,
     coverage: float | None,
@@ -177,7 +177,7 @@ def attention_layer(
     """Return the attention for the argument `attention` of a model.
 
     Args:
-        kind: A name; see `kerasnmt.zoo.arguments`.
+        kind: A name, or a layer; see `kerasnmt.zoo.arguments`.
         units: Size of hidden layers.
         score: A score, or None for the additive score.
         coverage: Argument `coverage` of the model.
@@ -212,24 +212,25 @@ def attention_layer(
         ),
         "gaussian": lambda: layers.GaussianAttention(units, name="attention"),
     }
-    if kind not in kinds:
+    is_name = isinstance(kind, str)
+    if is_name and kind not in kinds:
         raise ValueError(unknown_name_message(kind, kinds, "attention"))
     if kind != "global" and coverage is not None:
         raise ValueError(
-            f"Expected coverage=None, because attention={kind!r} takes its place. "
+            f"Expected coverage=None, because attention={kind!r:.60} takes its place. "
             f"Received: coverage={coverage}"
         )
     if kind not in ("global", "location_sensitive") and normalizer != "softmax":
         raise ValueError(
-            f"Expected no normalizer with attention={kind!r}, which has no softmax. "
+            f"Expected no normalizer with attention={kind!r:.60}, which does not take one. "
             f"Received: normalizer={normalizer!r:.60}"
         )
-    if kind == "gaussian" and score is not None:
+    if score is not None and (not is_name or kind == "gaussian"):
         raise ValueError(
-            "Expected a model with the additive score, because attention='gaussian' has no score. "
-            f"Received: {type(score).__name__}"
+            "Expected a model without a score of its own, such as bahdanau_gru. Received: "
+            f"attention={kind!r:.60} with {type(score).__name__}"
         )
-    return kinds[kind]()
+    return kinds[kind]() if is_name else kind
 
 
 def sizes_and_tokenizers(source: Any, target: Any) -> tuple[int, int, dict[str, Any]]:

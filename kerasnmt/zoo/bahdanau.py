@@ -24,7 +24,7 @@ def bahdanau(
     *,
     embedding_dim: int = 256,
     units: int = 256,
-    attention: str = "global",
+    attention: str | keras.layers.Layer = "global",
     normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     layer_normalization: bool = False,
@@ -52,7 +52,9 @@ def bahdanau(
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
             hidden layer.
     """
-    cell = assembly.normalized(cell, layer_normalization)
+    cell = assembly.cell_class(cell, layer_normalization)
+    # Layers draw their seeds when they are created, so another order gives other weights.
+    attention = assembly.attention_layer(attention, units, score, coverage, normalizer)
     return assembly.recurrent_model(
         source,
         target,
@@ -63,7 +65,7 @@ def bahdanau(
         bridge=layers.BackwardStateBridge(units, name="bridge"),
         decoder_cell=layers.BahdanauDecoderCell(
             cell(units, name="cell"),
-            assembly.attention_layer(attention, units, score, coverage, normalizer),
+            attention,
             state_dropout,
             name="cell",
         ),
@@ -139,7 +141,7 @@ def history_attention_gru(
     *,
     embedding_dim: int,
     units: int,
-    attention: str,
+    attention: str | keras.layers.Layer,
     normalizer: str | keras.layers.Layer,
     coverage: float | None,
     layer_normalization: bool,
@@ -158,7 +160,7 @@ def history_attention_gru(
     for the attention to earlier states; Paulus, Xiong and Socher (2018), "A deep reinforced model
     for abstractive summarization", for their second context in a decoder.
     """
-    cell = assembly.normalized(layers.GRUCell, layer_normalization)
+    cell = assembly.cell_class(layers.GRUCell, layer_normalization)
     return assembly.recurrent_model(
         source,
         target,

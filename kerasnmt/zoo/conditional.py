@@ -18,7 +18,7 @@ def cgru(
     embedding_dim: int = 256,
     units: int = 256,
     transitions: int = 2,
-    attention: str = "global",
+    attention: str | keras.layers.Layer = "global",
     normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     layer_normalization: bool = False,
@@ -39,8 +39,8 @@ def cgru(
 
     Source: Sennrich et al. (2017), "Nematus: a toolkit for neural machine translation", section 3.
     Its model for Multi30k in Caglayan et al. (2017), "LIUM-CVC submissions for WMT17 multimodal
-    translation task", has embedding_dim=128, units=256, layer_normalization=True, dropout=0.3,
-    context_dropout=0.5, output_dropout=0.5.
+    translation task", has embedding_dim=128, units=256, layer_normalization=True,
+    context_dropout=0.5, output_dropout=0.5, and a dropout rate of 0.3 for the source embeddings.
 
     Args:
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
@@ -54,7 +54,7 @@ def cgru(
             "Expected transitions >= 2, one before the attention and one after it. "
             f"Received: transitions={transitions}"
         )
-    cell = assembly.normalized(layers.GRUCell, layer_normalization)
+    cell = assembly.cell_class(layers.GRUCell, layer_normalization)
     first, second, *others = (cell(units, name=f"cell_{number}") for number in range(transitions))
     return assembly.recurrent_model(
         source,

@@ -19,7 +19,9 @@ def encoder_decoder(
     embedding_dim: int = 256,
     units: int = 256,
     num_layers: int = 1,
+    layer_normalization: bool = False,
     dropout: float = 0.2,
+    output_dropout: float | None = None,
     state_dropout: float = 0.0,
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
@@ -32,6 +34,7 @@ def encoder_decoder(
         units: Size of the states.
     """
     assembly.check_num_layers(num_layers)
+    cell = assembly.cell_class(cell, layer_normalization)
     # Layers draw their seeds when they are created, so another order gives other weights.
     if feeds_thought_vector:
         stacked = assembly.cell_stack(cell, units, num_layers)
@@ -57,6 +60,7 @@ def encoder_decoder(
         embedding_scale=assembly.SMALL if feeds_thought_vector else assembly.LARGE,
         residual=True,
         dropout=dropout,
+        output_dropout=output_dropout,
         tie_embeddings=tie_embeddings,
         share_embeddings=share_embeddings,
     )

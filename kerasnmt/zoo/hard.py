@@ -51,7 +51,7 @@ def hard_attention(
             "Expected units even and above 0, because each direction of the encoder has half. "
             f"Received: units={units}"
         )
-    kind = assembly.normalized(layers.LSTMCell, layer_normalization)
+    kind = assembly.cell_class(layers.LSTMCell, layer_normalization)
     cell = kind(units, name="cell")
     return assembly.recurrent_model(
         source,

@@ -68,7 +68,7 @@ def luong(
     annotation_units = _annotation_units(units, encoder_units, directions)
     assembly.check_num_layers(num_layers)
     _check_fused(fused, input_feeding, num_layers, state_dropout, layer_normalization)
-    cell = assembly.normalized(cell, layer_normalization)
+    cell = assembly.cell_class(cell, layer_normalization)
     attention = layers.Attention(
         score,
         window,

@@ -50,9 +50,10 @@ def transformer(
         hidden_units: Size of the hidden layer of the feed-forward blocks.
         encoder_layers: Number of layers of the encoder.
         decoder_layers: Number of layers of the decoder.
-        decoder: What each layer of the decoder knows the previous words by: "self_attention", or
-            "ssru" or "average_attention", with which a step of a search takes the same time at
-            each position; see `kerasnmt.layers.SSRU` and `AverageAttention`.
+        decoder: How a decoder layer reads the previous words: with "self_attention", or with "ssru"
+            or "average_attention", where a step of a search takes the same time at each position;
+            see `kerasnmt.layers.SSRU` and `AverageAttention`. `attention_dropout` and `normalizer`
+            then apply to the other attentions.
         dropout: Dropout rate of the embedded words and of the output of every sublayer.
         attention_dropout: Dropout rate of the attention weights.
         pre_norm: Whether features are normalized before each sublayer, not after it as in the

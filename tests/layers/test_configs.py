@@ -148,7 +148,7 @@ PARTS = {
         [layers.BidirectionalLayer(layers.LSTMCell(5)), layers.ForwardLayer(layers.GRUCell(5))],
         dropout=0.1,
         residual=True,
-        output_dropout=0.4,
+        context_dropout=0.4,
     ),
     "ScaledDotScore": lambda: layers.ScaledDotScore(),
     "SimpleRNNCell": lambda: layers.SimpleRNNCell(5),

@@ -126,7 +126,7 @@ def test_caches_that_grow(beam_size):
 
 def test_more_words_than_learned_positions():
     model = make(max_positions=6)
-    assert model.encode({"source_ids": SOURCE}, steps=6)[0].room == 6
+    assert model.encode({"source_ids": SOURCE}, steps=6)[0].cache.room == 6
     with pytest.raises(ValueError, match=r"Expected at most 6 words.*Received: 7 words"):
         model.search(SOURCE, max_length=7)
 

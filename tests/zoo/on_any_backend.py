@@ -6,8 +6,13 @@ import numpy as np
 from tests.zoo.tiny_models import OPTIONS, TARGETS, example, log_probabilities, make
 
 ALIGNMENTS = np.eye(5, dtype="float32")[None, [4, 0, 2, 1]] * (TARGETS != 0)[..., None]
-TRAINED = ["luong_local_p_lstm feeding coverage", "pointer_generator_lstm coverage"]
+TRAINED = [
+    "cgru gaussian",
+    "luong_local_p_lstm feeding coverage",
+    "pointer_generator_lstm coverage",
+]
 SEARCHED = [
+    "concat_gru chunkwise",
     "hard_monotonic_lstm first order",
     "history_attention_gru coverage",
     "luong_local_p_lstm feeding coverage",

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.long("builds every model of the zoo, with its options")
 PARAMETERS = {
     "bahdanau_gru": 1067,
     "bahdanau_lstm": 1215,
+    "cgru": 1025,
     "concat_gru": 813,
     "context_attention_gru": 2128,
     "dense_scorer_gru": 1068,

@@ -33,7 +33,7 @@ from tests.zoo.tiny_models import NAMES
         (
             "dense_scorer_gru",
             {"attention": "gaussian"},
-            r"has no score. Received: TimeDistributedDense",
+            r"without a score of its own.*TimeDistributed",
         ),
         ("cgru", {"transitions": 1}, r"Expected transitions >= 2.*Received: transitions=1"),
         ("hard_attention_lstm", {"num_layers": 0}, r"Expected num_layers >= 1"),

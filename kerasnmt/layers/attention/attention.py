@@ -59,7 +59,7 @@ class Attention(Composite, keras.layers.Layer):
 
     Keys and values may differ: `values` is any tensor with the memory's length. The layer stores
     nothing between calls. If a window or the coverage depends on earlier words, `initial_history`
-    and `next_history` return the arguments of `call` that describe those words.
+    and `call` with `return_history=True` return the arguments of `call` that describe those words.
 
     Args:
         score: A `Score`, for example `AdditiveScore(units=256)`, or a name: "additive", "cosine",
@@ -241,7 +241,7 @@ class Attention(Composite, keras.layers.Layer):
         if not return_history:
             return context, weights
         history = {"position": position, "coverage": coverage}
-        return context, weights, self.next_history(history, weights)
+        return context, weights, self._next_history(history, weights)
 
     def _checked(self, query: Any, keys: Any, values: Any, memory_mask: Any) -> tuple[Any, Any]:
         """Check the arguments of `call`; return the keys, and the mask with the axis of queries."""
@@ -287,7 +287,7 @@ class Attention(Composite, keras.layers.Layer):
         values = {"position": ops.cast(coverage[:, 0], "int32"), "coverage": coverage}
         return {name: values[name] for name in self.history}
 
-    def next_history(self, history: dict[str, Any], weights: Any) -> dict[str, Any]:
+    def _next_history(self, history: dict[str, Any], weights: Any) -> dict[str, Any]:
         """Return the history for the next word.
 
         Args:

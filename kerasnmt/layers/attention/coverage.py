@@ -107,7 +107,8 @@ class LocationFeatures(Coverage):
         loss_weight: Weight of the coverage loss; see `Coverage`.
 
     Raises:
-        ValueError: If `kernel_size` is not odd and above 0, or `loss_weight` is below 0.
+        ValueError: If `filters` is below 1, `kernel_size` is not odd and above 0, or `loss_weight`
+            is below 0.
     """
 
     def __init__(
@@ -119,9 +120,10 @@ class LocationFeatures(Coverage):
         **kwargs,
     ) -> None:
         super().__init__(loss_weight, **kwargs)
-        if kernel_size < 1 or kernel_size % 2 == 0:
+        if filters < 1 or kernel_size < 1 or kernel_size % 2 == 0:
             raise ValueError(
-                f"Expected an odd kernel_size above 0. Received: kernel_size={kernel_size}"
+                "Expected filters above 0, and an odd kernel_size above 0. Received: "
+                f"filters={filters}, kernel_size={kernel_size}"
             )
         self.filters = filters
         self.kernel_size = kernel_size

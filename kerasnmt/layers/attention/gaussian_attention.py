@@ -11,20 +11,22 @@ from kerasnmt.layers.attention.shapes import check_shapes
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.on_rows import on_rows
 
+_LEAST = 0.5  # standard deviation
+
 
 @keras.saving.register_keras_serializable("kerasnmt")
 class GaussianAttention(Composite, keras.layers.Layer):
     """Attention to positions: a mixture of K Gaussians, whose means only grow.
 
         [w_t; d_t; v_t] = V tanh(W s_t + b) + c
-        mu_{t,k} = mu_{t-1,k} + softplus(d_{t,k}),    sigma_{t,k} = softplus(v_{t,k}),    mu_0 = 0
-        alpha_{t,i} = sum_k softmax_k(w_t) N(i; mu_{t,k}, sigma_{t,k})
+        mu_{t,k} = mu_{t-1,k} + softplus(d_{t,k}),    sigma_{t,k} = 1/2 + softplus(v_{t,k})
+        alpha_{t,i} = sum_k softmax_k(w_t) N(i; mu_{t,k}, sigma_{t,k}),    mu_0 = 0
 
     Positions i are counted from 1. The weights depend on the query and on the earlier words, not on
-    the content of the source, and there is no softmax over the positions: the weights of a word sum
-    to about 1 inside the source, and to less at its ends. At first, the means move by about one
-    position with each word. So the attention reaches sources of any length, also much longer ones
-    than in training.
+    the content of the source, and there is no softmax over the positions. The weights of a word sum
+    to about 1 inside the source, and to less at its ends. 1/2 keeps a Gaussian from falling between
+    two positions; a sum above 1 is divided by itself. A new attention moves by about one position
+    with each word. It reaches sources of any length, also much longer ones than in training.
 
     Source: Graves (2013), "Generating sequences with recurrent neural networks", section 5.1;
     Battenberg et al. (2020), "Location-relative attention mechanisms for robust long-form speech
@@ -33,10 +35,10 @@ class GaussianAttention(Composite, keras.layers.Layer):
     Args:
         units: Size of the hidden layer.
         components: Number K of Gaussians.
-        width: First standard deviation, in positions, above 0.
+        width: First standard deviation, in positions, above 0.5.
 
     Raises:
-        ValueError: If `components` is below 1, or `width` is not above 0.
+        ValueError: If `components` is below 1, or `width` is not above 0.5.
     """
 
     coverage = penalty = None
@@ -46,9 +48,9 @@ class GaussianAttention(Composite, keras.layers.Layer):
     def __init__(self, units: int, components: int = 5, width: float = 1.0, **kwargs) -> None:
         super().__init__(autocast=False, **kwargs)  # half precision has no exact positions
         self.supports_masking = True
-        if components < 1 or width <= 0:
+        if components < 1 or width <= _LEAST:
             raise ValueError(
-                "Expected components >= 1 and width > 0. Received: "
+                f"Expected components >= 1 and width > {_LEAST}. Received: "
                 f"components={components}, width={width}"
             )
         self.units = units
@@ -70,7 +72,7 @@ class GaussianAttention(Composite, keras.layers.Layer):
         """Create the weights for queries `(..., query_units)`."""
         build_once(self.hidden_layer, query_shape)
         build_once(self.output_layer, (None, self.units))
-        starts = [0.0, _before_softplus(1.0), _before_softplus(self.width)]
+        starts = [0.0, _before_softplus(1.0), _before_softplus(self.width - _LEAST)]
         self.bias = self.add_weight(
             shape=(3 * self.components,),
             initializer=lambda shape, dtype=None: ops.cast(
@@ -134,7 +136,7 @@ class GaussianAttention(Composite, keras.layers.Layer):
         outputs = ops.cast(outputs, "float32") + ops.cast(self.bias, "float32")
         shares, shifts, widths = ops.split(outputs, 3, axis=-1)
         means = means + ops.softplus(shifts)
-        sigma = ops.softplus(widths) + 1e-3
+        sigma = ops.softplus(widths) + _LEAST
         factors = ops.softmax(shares, axis=-1) / (math.sqrt(2 * math.pi) * sigma)
         positions = ops.arange(1, ops.shape(values)[1] + 1, dtype="float32")
         distances = (positions - means[..., None]) / sigma[..., None]
@@ -142,6 +144,7 @@ class GaussianAttention(Composite, keras.layers.Layer):
         if memory_mask is not None:
             real = ops.cast(memory_mask, "float32")
             weights = weights * (real if len(weights.shape) == 2 else real[:, None])
+        weights = weights / ops.maximum(ops.sum(weights, axis=-1, keepdims=True), 1.0)
         context = weighted_sum(weights, values)
         return (context, weights, {"means": means}) if return_history else (context, weights)
 

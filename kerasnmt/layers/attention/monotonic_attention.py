@@ -23,25 +23,27 @@ class MonotonicAttention(Attention):
 
     From the position of the previous word, the decoder looks at one position after the other, and
     stops at position i with probability p_{t,i}. The weights alpha are the expected value over all
-    ways. It starts at the first position. If it does not stop before the end of the source, the
-    weights sum to less than 1.
+    alignments. The first word starts at the first position. The weights sum to less than 1, because
+    an alignment that does not stop before the end of the source has no position for this word and
+    all later ones.
 
     In training, normal random numbers are added to g e + r, so that the model learns to be certain.
-    Each source position has a random number, which the golden ratio moves in each step, so no step
-    repeats it. With `hard=True`, the attention then stops at the first position with p > 1/2, and a
-    word has one position or none. A search then takes time that grows only with the longer of both
-    texts.
+    Here, each source position has one random number, and each step moves it by the golden ratio.
+
+    With `hard=True`, the attention outside of training stops at the first position with p > 1/2. A
+    word without such a position has weights of 0, and the next word starts where this one did, as
+    in the paper's algorithm 1. Choose it for a model whose probabilities are nearly 0 or 1.
 
     With a chunk size w, this is monotonic chunkwise attention (MoChA): a softmax of a second score
     u over the w positions up to the one at which the attention stops.
 
         beta_{t,j} = sum_{k=j}^{j+w-1} alpha_{t,k} exp(u_{t,j}) / sum_{l=k-w+1}^{k} exp(u_{t,l})
 
-    For the source length n, a step takes memory that grows with n^2.
+    A step takes memory that grows with the square of the source length.
 
     Source: Raffel et al. (2017), "Online and linear-time attention by enforcing monotonic
-    alignments", equations 6 to 16; Chiu and Raffel (2018), "Monotonic chunkwise attention",
-    equations 20 to 23.
+    alignments", where v of the additive score is also normalized; Chiu and Raffel (2018),
+    "Monotonic chunkwise attention".
 
     Args:
         score: A `Score` for e, such as `AdditiveScore(units)`, or a name; see `Attention`.
@@ -53,8 +55,8 @@ class MonotonicAttention(Attention):
         penalty: `DoublyStochastic()`, or None; see `Attention`.
 
     Raises:
-        ValueError: If `score` is not a score or the name of one, a part of `Attention` that does
-            not fit is given, only one of `chunk_size` and
+        ValueError: If `score` is not a score or the name of one, `chunk_score` is not a score, a
+            part of `Attention` that does not fit is given, only one of `chunk_size` and
             `chunk_score` is given, `chunk_size` is below 1, or `noise` is below 0.
     """
 
@@ -82,6 +84,8 @@ class MonotonicAttention(Attention):
                 "Expected a chunk_size of at least 1 with a chunk_score, or neither. Received: "
                 f"chunk_size={chunk_size}, chunk_score={chunk_score}"
             )
+        if not isinstance(chunk_score, Score | None):
+            raise ValueError(f"Expected a Score. Received: chunk_score={chunk_score!r:.60}")
         if noise < 0:
             raise ValueError(f"Expected noise >= 0. Received: noise={noise}")
         self.chunk_size = chunk_size
@@ -187,7 +191,8 @@ class MonotonicAttention(Attention):
             alpha = following = _expected_stop(energy, previous)
         weights = alpha
         if self.chunk_score is not None:
-            weights = self._in_chunks(self.chunk_score(query, of_chunks), mask, alpha)
+            inside = both(mask, self.chunk_score.reachable(of_chunks))
+            weights = self._in_chunks(self.chunk_score(query, of_chunks), inside, alpha)
         context = weighted_sum(weights, values)
         if not return_history:
             return context, weights

@@ -18,8 +18,8 @@ class TransitionCell(Composite, keras.layers.Layer):
     Only the first cell reads an input. The others read a bias b_k. `StackedCell` is another kind of
     depth: there, each cell keeps a state of its own from step to step.
 
-    Source: Miceli Barone et al. (2017), "Deep architectures for neural machine translation",
-    section 2.3.1.
+    Source: Miceli Barone et al. (2017), "Deep architectures for neural machine translation", deep
+    transitions.
 
     Args:
         cells: Cells with states of the same sizes, in the order in which they run, for example
@@ -70,10 +70,12 @@ class TransitionCell(Composite, keras.layers.Layer):
 
 
 def check_transitions(cells: Sequence[keras.layers.Layer]) -> None:
-    """Check that cells, which run one after the other, have states of the same sizes."""
-    sizes = [list(cell.state_size) for cell in cells]
-    if any(size != sizes[0] for size in sizes):
-        raise ValueError(
-            "Expected recurrent cells with states of the same sizes, because each continues the "
-            f"state of the one before. Received: state_size={', '.join(map(str, sizes))}"
-        )
+    """Check that cells, which run one after the other, take the same states and masks."""
+    for name in ("state_size", "mask_size"):
+        sizes = [list(getattr(cell, name)) for cell in cells]
+        if any(size != sizes[0] for size in sizes):
+            raise ValueError(
+                "Expected recurrent cells with states and masks of the same sizes, because each "
+                f"continues the state of the one before. Received: {name}="
+                f"{', '.join(map(str, sizes))}"
+            )

@@ -106,7 +106,8 @@ class TanhReadout(_DenseReadout):
 
         t = tanh(U s_t + V y_{t-1} + C c_t + b)
 
-    Source: Sennrich et al. (2017), "Nematus: a toolkit for neural machine translation", section 3.
+    Source: Sennrich et al. (2017), "Nematus: a toolkit for neural machine translation", section 3,
+    without b.
 
     Args:
         units: Number of features.

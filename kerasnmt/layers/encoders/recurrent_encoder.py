@@ -24,7 +24,7 @@ class RecurrentEncoder(Encoder):
         dropout: Dropout rate of the inputs of each layer, in [0, 1).
         residual: Whether every layer except the first has a residual connection. A layer whose
             input and output differ in size has none.
-        output_dropout: Dropout rate of the annotations, in [0, 1).
+        context_dropout: Dropout rate of the annotations, in [0, 1).
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class RecurrentEncoder(Encoder):
         layers: Sequence[keras.layers.Layer],
         dropout: float = 0.0,
         residual: bool = False,
-        output_dropout: float = 0.0,
+        context_dropout: float = 0.0,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
@@ -43,7 +43,7 @@ class RecurrentEncoder(Encoder):
         self.layers = list(layers)
         self.dropout = dropout
         self.residual = residual
-        self.output_dropout = output_dropout
+        self.context_dropout = context_dropout
         self.state_size = [layer.state_size for layer in reversed(layers)]
         self.memory_units = layers[-1].units
         self.dropouts = [
@@ -51,7 +51,7 @@ class RecurrentEncoder(Encoder):
             for number, _ in enumerate(layers)
         ]
         self.annotation_dropout = ByteDropout(
-            output_dropout, dtype=self.dtype_policy, name="annotation_dropout"
+            context_dropout, dtype=self.dtype_policy, name="annotation_dropout"
         )
 
     def build(self, source_ids_shape: tuple, embedded_shape: tuple | None = None) -> None:

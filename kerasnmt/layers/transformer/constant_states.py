@@ -49,7 +49,16 @@ class SSRU(Composite, keras.layers.Layer):
         )
 
     def build(self, words_shape: tuple) -> None:
-        """Create the weights for words `(batch, length, units)`."""
+        """Create the weights for words `(batch, length, units)`.
+
+        Raises:
+            ValueError: If a word has another size.
+        """
+        if words_shape[-1] != self.units:
+            raise ValueError(
+                f"Expected words of {self.units} features, as many as units. Received: words of "
+                f"shape {tuple(words_shape)}."
+            )
         build_once(self.gate_projection, words_shape)
         build_once(self.words_projection, words_shape)
         self.loop.built = True

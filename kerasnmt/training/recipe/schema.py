@@ -307,9 +307,10 @@ class _Training(_Section):
         description="Number of epochs without improvement of `monitor` before the learning rate is "
         "reduced.",
     )
-    loss: Literal["cross_entropy", "entmax15", "sparsemax"] = Field(
-        "cross_entropy",
-        description="Loss of the words; entmax15 and sparsemax give most words a probability of 0.",
+    loss: Literal["cross_entropy", "entmax15", "sparsemax"] | None = Field(
+        None,
+        description="Loss of the words; entmax15 and sparsemax give most words a probability of 0. "
+        "null keeps the loss of a trained model, and is cross_entropy for a new one.",
     )
     label_smoothing: float = Field(
         0.1,

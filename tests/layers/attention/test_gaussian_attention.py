@@ -34,13 +34,14 @@ def test_the_equations_in_numpy():
         )
         shares, shifts, widths = np.split(np.tanh(QUERIES[:, t] @ w + b) @ v + c, 3, axis=-1)
         means = means + softplus(shifts)
-        sigma = softplus(widths) + 1e-3
+        sigma = softplus(widths) + 0.5
         for row in range(2):
             expected = np.zeros(6)
             for k, share in enumerate(softmax(shares[row])):
                 s, distance = sigma[row, k], np.arange(1, 7) - means[row, k]
                 expected += share / (2 * np.pi) ** 0.5 / s * np.exp(-0.5 * (distance / s) ** 2)
             expected *= MASK[row]
+            expected /= max(1.0, expected.sum())
             np.testing.assert_allclose(weights[row], expected, rtol=1e-4, atol=1e-6)
             np.testing.assert_allclose(context[row], expected @ MEMORY[row], rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(history["means"], means, rtol=1e-5)
@@ -63,6 +64,16 @@ def test_a_new_attention_moves_by_one_position_with_each_word():
     assert deviation == pytest.approx(2.0, rel=1e-2)
 
 
+@pytest.mark.parametrize("mean", [3.0, 3.3, 3.5])
+def test_narrow_gaussians_do_not_sum_to_more_than_1(mean):
+    attention = build(width=0.51)
+    attention.bias.assign([0.0, 0.0, -50.0, -50.0, -50.0, -50.0])
+    _, weights = attention(
+        0 * QUERIES[:1, 0], values=MEMORY[:1], means=np.full((1, 2), mean, "float32")
+    )
+    assert 0.98 < np.sum(weights) <= 1.0 + 1e-6 and np.max(weights) < 0.8
+
+
 def test_hypotheses_equal_rows():
     attention = fill(build(), seed=3)
     means = RNG.uniform(1, 4, size=(2, 3, 2)).astype("float32")
@@ -74,8 +85,8 @@ def test_hypotheses_equal_rows():
 
 
 def test_what_does_not_fit():
-    for options in ({"components": 0}, {"width": 0.0}):
-        with pytest.raises(ValueError, match="Expected components >= 1 and width > 0"):
+    for options in ({"components": 0}, {"width": 0.5}):
+        with pytest.raises(ValueError, match=r"Expected components >= 1 and width > 0\.5"):
             GaussianAttention(5, **options)
     with pytest.raises(ValueError, match=r"(?s)Expected values, and means.*means=None"):
         build()(QUERIES[:, 0], values=MEMORY)

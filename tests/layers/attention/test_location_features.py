@@ -48,3 +48,8 @@ def test_hypotheses_equal_rows():
 def test_kernels_of_even_size(size):
     with pytest.raises(ValueError, match=f"an odd kernel_size above 0.*={size}"):
         LocationFeatures(kernel_size=size)
+
+
+def test_no_filters():
+    with pytest.raises(ValueError, match=r"Expected filters above 0.*filters=0"):
+        LocationFeatures(filters=0)

@@ -8,6 +8,7 @@ import pytest
 from keras import ops
 
 from kerasnmt.layers import AdditiveScore, DotScore, Entmax15, GeneralScore, MonotonicAttention
+from kerasnmt.zoo import bahdanau_gru
 from tests.numerics import dtype_policy, fill, sigmoid, softmax
 
 RNG = np.random.default_rng(4)
@@ -81,6 +82,39 @@ def test_hard_alignments_stop_at_the_first_probable_position():
     assert 0 < weights.sum() < 6  # some words stop nowhere
 
 
+def test_after_a_word_without_a_stop():
+    """A hard alignment starts where it was. An expected one has lost its way."""
+    attention = build(hard=True)
+    attention.gain.assign(1000.0)
+    attention.bias.assign(0.0)
+    memory = np.array([[[1.0], [-1.0], [-1.0]]], "float32") * np.ones((1, 3, 4), "float32")
+    history = attention.initial_history(ops.ones((1, 3), "bool"))
+    found = []
+    for sign in (1.0, -1.0, 1.0):
+        query = np.array([[sign, 0.0, 0.0, 0.0]], "float32")
+        if sign < 0:  # nothing is probable from the second position on
+            memory[0, 1:] = 1.0
+            history = {"previous": np.array([[0.0, 1.0, 0.0]], "float32")}
+        _, weights, history = attention(query, values=memory, **history, return_history=True)
+        found.append(np.asarray(weights)[0].tolist())
+    assert found == [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    attention.hard = False
+    lost = attention(query, values=memory, previous=np.zeros((1, 3), "float32"))
+    assert not np.any(lost[1])
+
+
+def test_fit_draws_random_numbers_and_evaluate_does_not():
+    keras.utils.set_random_seed(3)
+    model = bahdanau_gru(9, units=4, embedding_dim=3, dropout=0.0, attention="monotonic")
+    ids = np.array([[5, 6, 7, 3]], "int32")
+    inputs = {"source_ids": ids, "target_ids": np.array([[2, 5, 6, 7]], "int32")}
+    model.compile(keras.optimizers.SGD(0.0), run_eagerly=True)
+    training = model.fit(inputs, ids, epochs=4, verbose=0).history["loss"]
+    assert len({*training}) == 4
+    evaluated = {model.evaluate(inputs, ids, verbose=0, return_dict=True)["loss"] for _ in "ab"}
+    assert len(evaluated) == 1
+
+
 def test_hard_and_expected_agree_if_the_model_is_certain():
     soft, hard = build(), build(hard=True)
     for attention in (soft, hard):
@@ -95,11 +129,9 @@ def test_chunks():
     attention = build(chunk_size=2, chunk_score=chunks)
     weights, histories = run(attention)
     (kernel,) = chunks.get_weights()
-    for t in range(3):
+    for t in range(2):  # the histories have the weights alpha of the first two words
         for row in range(2):
-            alpha = histories[t + 1]["previous"][row] if t < 2 else None
-            if alpha is None:
-                continue
+            alpha = histories[t + 1]["previous"][row]
             u = QUERIES[row, t] @ (MEMORY[row] @ kernel / 2).T
             expected = np.zeros(5)
             for k in range(MASK[row].sum()):
@@ -179,6 +211,7 @@ def test_what_does_not_fit():
         ({"coverage": True}, r"Expected no window, coverage or normalizer.*Received: coverage"),
         ({"normalizer": Entmax15()}, "Received: normalizer"),
         ({"chunk_size": 3}, r"chunk_size of at least 1 with a chunk_score.*chunk_size=3, .*=None"),
+        ({"chunk_size": 2, "chunk_score": "dot"}, "Expected a Score. Received: chunk_score='dot'"),
         ({"chunk_size": 0, "chunk_score": DotScore()}, "Received: chunk_size=0"),
         ({"noise": -1.0}, "Expected noise >= 0. Received: noise=-1.0"),
     ):

@@ -177,7 +177,7 @@ def test_conditional():
 
 
 def test_conditional_with_states_of_other_sizes():
-    message = r"states of the same sizes.*Received: state_size=\[4\], \[4, 4\]"
+    message = r"states and masks of the same.*Received: state_size=\[4\], \[4, 4\]"
     with pytest.raises(ValueError, match=message):
         ConditionalDecoderCell(GRUCell(4), LSTMCell(4), BahdanauAttention(3))
     with pytest.raises(ValueError, match=r"state_size=\[4\], \[5\]"):

@@ -62,6 +62,11 @@ def test_the_state_of_a_search_does_not_grow(decoder):
     assert len(sizes[0]) == 1 + 4 * (1 if decoder == "ssru" else 2)
 
 
+def test_words_of_another_size():
+    with pytest.raises(ValueError, match=r"Expected words of 8 features.*\(2, 5, 4\)"):
+        SSRU(8).build(WORDS.shape)
+
+
 def test_unknown_decoder():
     message = "unknown decoder 'sru'; did you mean 'ssru'"
     with pytest.raises(ValueError, match=message):

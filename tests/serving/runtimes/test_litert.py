@@ -29,7 +29,8 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
 OTHERS = (
     *("bahdanau_gru", "hard_attention_lstm", "hard_monotonic_lstm", "history_attention_gru"),
-    *("luong_general_lstm", "transformer_tiny"),
+    *("luong_general_lstm", "transformer_tiny", "location-sensitive", "monotonic", "chunkwise"),
+    *("cgru", "transformer_tiny with SSRU", "transformer_tiny with average attention"),
 )
 thorough = pytest.mark.thorough("converts one model more, or another search")
 
@@ -46,17 +47,36 @@ def models(word_model, make_pointer_model):
         attention_dropout=0.0,
         tie_embeddings=False,
     )
+    sizes = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}
+    transformers = {
+        "transformer_tiny": transformer,
+        "transformer_tiny with SSRU": zoo.transformer_tiny(words, decoder="ssru", **sizes),
+        "transformer_tiny with average attention": zoo.transformer_tiny(
+            words, decoder="average_attention", **sizes
+        ),
+    }
     rng = np.random.default_rng(8)
-    for weight in transformer.weights:
+    for weight in (weight for model in transformers.values() for weight in model.weights):
         if len(weight.shape) == 2:  # random norms would make all words alike
             weight.assign(1.3 * rng.normal(size=weight.shape))
+    deep = {"layer_normalization": True, "transitions": 3, "attention": "gaussian"}
+    attentions = {
+        name: fill(zoo.bahdanau_gru(words, attention=kind, **small), 5, 1.3)
+        for name, kind in {
+            "location-sensitive": "location_sensitive",
+            "monotonic": "monotonic",
+            "chunkwise": "chunkwise",
+        }.items()
+    }
     return {
+        **transformers,
+        **attentions,
+        "cgru": fill(zoo.cgru(words, **small, **deep), 5, 1.3),
         "bahdanau_gru": word_model,
         "hard_attention_lstm": fill(zoo.hard_attention_lstm(words, **small), 4, 1.3),
         "hard_monotonic_lstm": fill(zoo.hard_monotonic_lstm(words, order=1, **small), 6, 1.3),
         "history_attention_gru": fill(zoo.history_attention_gru(words, **small), 5, 1.3),
         "luong_general_lstm": fill(zoo.luong_general_lstm(words, **small), 4, 1.3),
-        "transformer_tiny": transformer,
         "pointer_generator_gru": make_pointer_model(seed=56),
     }
 

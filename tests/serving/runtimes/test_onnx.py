@@ -46,18 +46,31 @@ def check_equal(found, expected, **tolerance):
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "parts"),
     [
-        "history_attention_gru",  # has a cache, like a Transformer
+        ("history_attention_gru", {}),  # has a cache, like a Transformer
+        ("transformer_tiny", {"decoder": "ssru"}),
         *(
-            pytest.param(name, marks=thorough)
+            pytest.param(name, {}, marks=thorough)
             for name in zoo.list_models()
             if not name.startswith(("history", "context", "show", "memory"))
         ),
+        *(
+            pytest.param(name, parts, marks=thorough)
+            for name, parts in [
+                ("bahdanau_gru", {"attention": "location_sensitive"}),
+                ("bahdanau_lstm", {"attention": "monotonic"}),
+                ("cgru", {"attention": "gaussian", "layer_normalization": True}),
+                ("cgru", {"transitions": 3}),
+                ("concat_gru", {"attention": "chunkwise"}),
+                ("luong_general_lstm", {"layer_normalization": True, "num_layers": 2}),
+                ("transformer_tiny", {"decoder": "average_attention"}),
+            ]
+        ),
     ],
 )
-def test_it_answers_as_the_model(name, tmp_path):
-    model = make(name)
+def test_it_answers_as_the_model(name, parts, tmp_path):
+    model = make(name, **parts)
     # The Transformers of these weights find empty answers best.
     options = {**OPTIONS, "min_length": 4 if name.startswith("transformer") else 1}
     ours = load(export_onnx(model, tmp_path / "onnx", **options))

@@ -81,6 +81,7 @@ def replaced(what):
             r"show_attend_tell_lstm \(ImageEncoder\)",
         ),
         pytest.param(lambda: Ensemble([tiny(), tiny()]), r"\(Ensemble\)", marks=thorough),
+        (lambda: tiny(decoder="ssru"), r"\(SSRU\)"),
         (lambda: replaced("post-norm in a layer"), r"\(PostNorm\)"),
         (lambda: replaced("no last normalization"), r"\(NoneType\)"),
     ],
