@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 
-_COLOUR_TYPES = {1: 0, 3: 2, 4: 6}
+_COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
 
 def png_of(image: np.ndarray) -> bytes:
@@ -19,7 +19,7 @@ def png_of(image: np.ndarray) -> bytes:
         The file.
     """
     height, width, channels = image.shape
-    header = struct.pack(">IIBBBBB", width, height, 8, _COLOUR_TYPES[channels], 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[channels], 0, 0, 0)
     rows = np.pad(image.reshape(height, -1), ((0, 0), (1, 0)))  # the first byte is the filter
     return png_of_chunks(header, zlib.compress(rows.tobytes()))
 

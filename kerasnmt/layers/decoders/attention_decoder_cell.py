@@ -12,7 +12,8 @@ from kerasnmt.layers.decoders.decoder_cell import DecoderCell, DecoderState
 class AttentionDecoderCell(DecoderCell):
     """Base class of decoder cells with a recurrent cell and an attention layer.
 
-    A subclass implements `project_memory` and `step`, which decides when to attend.
+    A subclass implements `step`, which decides when to attend. It creates `context_projection`, the
+    layer C that `project_memory` applies to the annotations h_i.
 
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
@@ -21,6 +22,7 @@ class AttentionDecoderCell(DecoderCell):
     """
 
     attention: keras.layers.Layer
+    context_projection: keras.layers.Layer
 
     def __init__(
         self,
@@ -51,6 +53,14 @@ class AttentionDecoderCell(DecoderCell):
         return state._replace(
             attention=self.attention.initial_history(memory["memory_mask"], training)
         )
+
+    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
+        """Compute the keys, and the values C h_i, once per source; see `DecoderCell`."""
+        return {
+            "keys": self.attention.project(annotations),
+            "values": self.context_projection(annotations),
+            "memory_mask": memory_mask,
+        }
 
     def attend(
         self, query: Any, state: DecoderState, memory: dict[str, Any]

@@ -59,14 +59,6 @@ class BahdanauDecoderCell(AttentionDecoderCell):
         super().build(input_shape, memory_shape)
         self.context_projection.build(memory_shape)
 
-    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
-        """Compute the keys, and the values C h_i, once per source; see `DecoderCell`."""
-        return {
-            "keys": self.attention.project(annotations),
-            "values": self.context_projection(annotations),
-            "memory_mask": memory_mask,
-        }
-
     def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:

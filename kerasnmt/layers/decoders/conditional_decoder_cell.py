@@ -55,14 +55,6 @@ class ConditionalDecoderCell(AttentionDecoderCell):
         build_once(self.transition, (None, self.transition.input_size))
         self.context_projection.build(memory_shape)
 
-    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
-        """Compute the keys, and the values C h_i + d, once per source; see `DecoderCell`."""
-        return {
-            "keys": self.attention.project(annotations),
-            "values": self.context_projection(annotations),
-            "memory_mask": memory_mask,
-        }
-
     def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:

@@ -127,14 +127,6 @@ class InputFeedingDecoderCell(AttentionDecoderCell):
         state = super().initial_state(states, memory, training, steps)
         return state._replace(attentional=ops.zeros_like(states[0]))
 
-    def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
-        """Compute the keys, and the values C h_i, once per source; see `DecoderCell`."""
-        return {
-            "keys": self.attention.project(annotations),
-            "values": self.context_projection(annotations),
-            "memory_mask": memory_mask,
-        }
-
     def step(
         self, inputs: Any, state: DecoderState, memory: dict[str, Any]
     ) -> tuple[Any, Any, DecoderState]:

@@ -21,11 +21,11 @@ IMAGES = [np.random.default_rng(3).integers(0, 256, shape, "uint8") for shape in
 FILES = [png_of(image) for image in IMAGES]
 
 
-def make(name, **options):
+def make(name, seed=56, **options):
     """Create a tiny model with large random weights."""
     tokenizer = WordTokenizer(WORDS)
     sizes = TRANSFORMER if name.startswith("transformer") else SIZES
-    model = fill(zoo.get_model(name)(tokenizer, **sizes, **options), 56, scale=1.3)
+    model = fill(zoo.get_model(name)(tokenizer, **sizes, **options), seed, scale=1.3)
     if name.startswith("transformer"):
         for weight in model.weights:  # random norms would make all words alike
             if "norm" in weight.path:

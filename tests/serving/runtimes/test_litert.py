@@ -55,10 +55,11 @@ def models(word_model, make_pointer_model):
             words, decoder="average_attention", **sizes
         ),
     }
-    rng = np.random.default_rng(8)
-    for weight in (weight for model in transformers.values() for weight in model.weights):
-        if len(weight.shape) == 2:  # random norms would make all words alike
-            weight.assign(1.3 * rng.normal(size=weight.shape))
+    for seed, model in zip((8, 16, 15), transformers.values(), strict=True):
+        rng = np.random.default_rng(seed)
+        for weight in model.weights:
+            if len(weight.shape) == 2:  # random norms would make all words alike
+                weight.assign(1.3 * rng.normal(size=weight.shape))
     deep = {"layer_normalization": True, "transitions": 3, "attention": "gaussian"}
     attentions = {
         name: fill(zoo.bahdanau_gru(words, attention=kind, **small), 5, 1.3)
