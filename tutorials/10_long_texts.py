@@ -97,3 +97,10 @@ for axis, (kind, model) in zip(axes, models.items(), strict=True):
 figure.savefig(folder / "diagonals.png")
 print(folder / "diagonals.png")
 figure
+
+# %% [markdown]
+# All attentions but the global one write texts of the trained lengths without a mistake. In longer
+# texts, only the Gaussian attention goes on to the end: it moves by one letter with each word,
+# whatever it reads. Location-sensitive attention follows the order until its state, which has only
+# seen short texts, ends the text. The monotonic attentions lose their place when many positions
+# look alike, and then continue at the end of the text.
