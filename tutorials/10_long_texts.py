@@ -11,6 +11,7 @@
 # data, as a quick check.
 
 # %%
+# %matplotlib inline
 import os
 import random
 import tempfile
