@@ -136,6 +136,11 @@ class TextModel(Composite, keras.Model):
             'model.save_to_preset(folder, weights="int8"), which store int8 weights.'
         )
 
+    def compile(self, *args: Any, **kwargs) -> None:
+        """Configure training; see `keras.Model.compile`."""
+        super().compile(*args, **kwargs)
+        self._translators.clear()  # the loss can change the normalizer of the output
+
     def _translator(self, **options) -> Any:
         """Return a `kerasnmt.tasks.Translator`, which is created once for the same options."""
         self._need_tokenizers()
@@ -183,3 +188,7 @@ class _Translators:
         if key not in self._translators:
             self._translators[key] = hooks.translator_of(model, **options)
         return self._translators[key]
+
+    def clear(self) -> None:
+        """Forget the translators, whose graphs keep the model as it was."""
+        self._translators.clear()

@@ -22,9 +22,11 @@ def decoded_images(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Decode PNG and JPEG files, and resize the images to one size.
 
-    It needs Pillow, of the extra `images`. A PNG has the pixels that TensorFlow gives it, but for
-    gray of colors of 16 bits, to 1. Those of a JPEG differ by a few, because TensorFlow decodes it
-    faster and less exactly.
+    It needs Pillow, of the extra `images`. A PNG has the pixels that TensorFlow gives it, with two
+    exceptions: gray of colors of 16 bits differs by 1, and gray of colors with a gamma (a chunk
+    gAMA or sRGB) by more, because TensorFlow mixes them in linear light. The pixels of a JPEG
+    differ by a few, because TensorFlow decodes it faster and less exactly. TensorFlow does not turn
+    a JPEG of four inks (CMYK) into gray.
 
     Args:
         files: Contents of the files.
@@ -81,7 +83,7 @@ def _pixels(file: bytes, channels: int) -> np.ndarray | None:
     with extras():
         from PIL import Image
     try:
-        with Image.open(io.BytesIO(file), formats=["PNG", "JPEG"]) as image:
+        with Image.open(io.BytesIO(_without_texts(file)), formats=["PNG", "JPEG"]) as image:
             if math.prod(image.size) > MOST_PIXELS:
                 return None
             if image.format == "PNG" and not _is_complete(file):
@@ -89,6 +91,19 @@ def _pixels(file: bytes, channels: int) -> np.ndarray | None:
             return _converted(image, channels)
     except Exception:  # Pillow raises errors of many kinds for broken files
         return None
+
+
+def _without_texts(file: bytes) -> bytes:
+    """Return a file; a PNG without its texts, which Pillow refuses if they are long."""
+    if not file.startswith(_PNG):
+        return file
+    parts, start = [_PNG], len(_PNG)
+    while start < len(file):
+        end = start + 12 + int.from_bytes(file[start : start + 4])
+        if file[start + 4 : start + 8] not in (b"tEXt", b"zTXt", b"iTXt"):
+            parts.append(file[start:end])
+        start = end
+    return b"".join(parts)
 
 
 def _is_complete(png: bytes) -> bool:

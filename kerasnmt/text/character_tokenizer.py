@@ -45,8 +45,9 @@ class CharacterTokenizer(VocabularyTokenizer):
             `I` becomes `ı` and `İ` becomes `i`, as in Turkish.
 
     Raises:
-        ValueError: If `characters` has duplicates or entries that are neither single characters nor
-            tags, or the number of counts differs from the number of ids.
+        ValueError: If `characters` has duplicates, entries that are neither single characters nor
+            tags, or private code points of the plane U+F0000 beside tags; or the number of counts
+            differs from the number of ids.
     """
 
     kind = "characters"
@@ -73,6 +74,12 @@ class CharacterTokenizer(VocabularyTokenizer):
         self._characters = characters
         self._fold_case = fold_case
         self._tags = [character for character in characters if len(character) > 1]
+        taken = [c for c in characters if "\U000f0000" <= c <= "\U000fffff"]
+        if self._tags and taken:
+            raise ValueError(
+                "Expected no private code points of the plane U+F0000 beside tags, for which they "
+                f"stand. Received: characters with {taken[0]!r}."
+            )
         private = {tag: FIRST_CODE_POINT + number for number, tag in enumerate(self._tags)}
         code_points = [private[c] if c in private else ord(c) for c in characters]
         ids = {code_point: id_ for id_, code_point in enumerate(code_points, start=4)}
@@ -137,8 +144,12 @@ class CharacterTokenizer(VocabularyTokenizer):
 
     def _tokenize_with_words(self, text: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
         code_points = self._decoded(text)
-        characters = tf.strings.unicode_encode(code_points.flat_values[:, tf.newaxis], "UTF-8")
-        return self._ids.lookup(code_points), code_points.with_flat_values(characters)
+        flat, ids = code_points.flat_values, self._ids.lookup(code_points)
+        characters = tf.strings.unicode_encode(flat[:, tf.newaxis], "UTF-8")
+        if self._tags:
+            tags = tf.gather(self._texts, ids.flat_values)
+            characters = tf.where(flat >= FIRST_CODE_POINT, tags, characters)
+        return ids, code_points.with_flat_values(characters)
 
     def _decoded(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Return the code points of texts, int32 `[batch, (length)]`, with one for each tag."""

@@ -175,7 +175,12 @@ class SentencePieceTokenizer(Tokenizer):
                     minloglevel=2,
                 )
         except (RuntimeError, OSError) as error:
-            raise ValueError(_explanation(str(error), vocabulary_size)) from error
+            explanation = _explanation(str(error), vocabulary_size)
+            if tags:
+                explanation += (
+                    f" The {len(tags_of(corpus))} tags of the corpus are among its pieces."
+                )
+            raise ValueError(explanation) from error
         trained = _without_path(model.getvalue())
         counts = _counts(trained, corpus[:_COUNTED])
         return cls(trained, counts, normalization="nfc" if composed else None)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 # A tag: no spaces and no angle brackets between angle brackets.
-TAG = re.compile(r"<[^<>\s]+>")
+TAG = re.compile(r"<[^<>\s\0]+>")
 # Code points of a plane for private use, which stand for tags while TensorFlow reads a text.
 FIRST_CODE_POINT, LAST_CODE_POINT = 0xF0000, 0xFFFFF
 _PRIVATE = re.compile(f"[{chr(FIRST_CODE_POINT)}-{chr(LAST_CODE_POINT)}]")

@@ -6,6 +6,7 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.decoding.constraints import IMPOSSIBLE
+from kerasnmt.text import CharacterTokenizer
 from tests.layers.attention.test_normalizers import entmax
 from tests.layers.decoders.test_entmax_loss import by_definition
 from tests.models.on_any_backend import INPUTS, TARGETS
@@ -41,6 +42,18 @@ def test_loss_and_perplexity(model, loss, smoothing):
     np.testing.assert_allclose(found["loss"], smoothed.mean(), rtol=1e-5)
     perplexity = np.exp(-np.log(np.maximum(probabilities, 1e-30)).mean())
     np.testing.assert_allclose(found["perplexity"], perplexity, rtol=1e-3)
+
+
+def test_another_loss_after_a_translation():
+    """The loss changes the normalizer, and so what the model scores."""
+    model = zoo.bahdanau_gru(CharacterTokenizer("abcde"), **SMALL)
+    model.decoder.generator.bias.assign(50.0 * np.eye(9)[5])
+    model.compile(run_eagerly=True)
+    assert -110 < model.score(["a"], ["c"])[0] < -90
+    model.compile(loss="entmax15", run_eagerly=True)
+    assert model.score(["a"], ["c"])[0] == 2 * IMPOSSIBLE
+    model.compile(loss="cross_entropy", run_eagerly=True)
+    assert -110 < model.score(["a"], ["c"])[0] < -90
 
 
 def test_training(model):

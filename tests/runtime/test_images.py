@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 import tensorflow as tf
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from kerasnmt.png import png_of
 from kerasnmt.runtime import images
@@ -16,6 +16,8 @@ from kerasnmt.tasks.decoded_images import decoded_images
 SIZE = 7, 5
 RNG = np.random.default_rng(0)
 COLOUR = RNG.integers(0, 256, (*SIZE, 4), "uint8")
+LONG_TEXT = PngImagePlugin.PngInfo()
+LONG_TEXT.add_itxt("XML:com.adobe.xmp", "x" * 2_000_000, zip=True)
 
 
 def saved(mode, **options):
@@ -38,6 +40,7 @@ PNG = {
     "a palette": saved("P"),
     "a palette with a transparent color": saved("P", transparency=3),
     "a transparent gray": saved("L", transparency=7),
+    "a long text": saved("RGB", pnginfo=LONG_TEXT),
     "interlaced": saved("RGB", interlace=1),
 }
 

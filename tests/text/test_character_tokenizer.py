@@ -77,6 +77,14 @@ def test_tags_are_single_tokens():
     assert tokenizer.tokenize(["\U000f0000"]).to_list() == [[1]]
 
 
+def test_words_of_tags():
+    tokenizer = CharacterTokenizer(["a", "<N>", "<V;1>"], fold_case=True)
+    words = tokenizer.words(["<V;1>Aé<N>"]).to_list()
+    assert words == [[b"<V;1>", b"A", "é".encode(), b"<N>"]]
+    with pytest.raises(ValueError, match=r"no private code points .*'\\U000f0001'"):
+        CharacterTokenizer(["<N>", "\U000f0001"])
+
+
 def test_unknown_characters_beside_tags_can_be_copied():
     tokenizer = CharacterTokenizer(["a", "<N>"])
     source = tokenizer.tokenize_source(["<N>aé"])

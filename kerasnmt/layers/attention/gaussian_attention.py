@@ -78,6 +78,7 @@ class GaussianAttention(Composite, keras.layers.Layer):
             initializer=lambda shape, dtype=None: ops.cast(
                 ops.repeat(ops.convert_to_tensor(starts, "float32"), self.components), dtype
             ),
+            autocast=False,
             name="bias",
         )
 
@@ -135,7 +136,8 @@ class GaussianAttention(Composite, keras.layers.Layer):
         outputs = on_rows(lambda rows: self.output_layer(self.hidden_layer(rows)), query)
         outputs = ops.cast(outputs, "float32") + ops.cast(self.bias, "float32")
         shares, shifts, widths = ops.split(outputs, 3, axis=-1)
-        means = means + ops.softplus(shifts)
+        dtype = means.dtype
+        means = ops.cast(means, "float32") + ops.softplus(shifts)
         sigma = ops.softplus(widths) + _LEAST
         factors = ops.softmax(shares, axis=-1) / (math.sqrt(2 * math.pi) * sigma)
         positions = ops.arange(1, ops.shape(values)[1] + 1, dtype="float32")
@@ -146,7 +148,9 @@ class GaussianAttention(Composite, keras.layers.Layer):
             weights = weights * (real if len(weights.shape) == 2 else real[:, None])
         weights = weights / ops.maximum(ops.sum(weights, axis=-1, keepdims=True), 1.0)
         context = weighted_sum(weights, values)
-        return (context, weights, {"means": means}) if return_history else (context, weights)
+        if not return_history:
+            return context, weights
+        return context, weights, {"means": ops.cast(means, dtype)}
 
 
 def _before_softplus(value: float) -> float:

@@ -102,8 +102,8 @@ class MonotonicAttention(Attention):
             build_once(self.chunk_score, query_shape, of_chunks)
         super()._build_parts(query_shape, keys_shape)
         start = keras.initializers.Constant(self.offset)
-        self.gain = self.add_weight(shape=(), initializer="ones", name="gain")
-        self.bias = self.add_weight(shape=(), initializer=start, name="bias")
+        self.gain = self.add_weight(shape=(), initializer="ones", autocast=False, name="gain")
+        self.bias = self.add_weight(shape=(), initializer=start, autocast=False, name="bias")
 
     def project(self, memory: Any) -> Any:
         """Turn a memory into keys; with a chunk score, into a list of the keys of both scores."""
@@ -178,10 +178,13 @@ class MonotonicAttention(Attention):
         mask = both(mask, self.score.reachable(keys))
         if mask is None:
             mask = ops.ones_like(previous, dtype="bool")
+        dtype = previous.dtype
+        previous = ops.cast(previous, "float32")
         scores = ops.cast(self.score(query, keys), "float32")
         gain, bias = (ops.cast(one, "float32") for one in (self.gain, self.bias))
         energy = gain * scores + bias
         if random is not None:
+            random = ops.cast(random, "float32")
             inside = ops.clip(2.0 * random - 1.0, -1.0 + 1e-6, 1.0 - 1e-6)
             energy = energy + self.noise * 2**0.5 * ops.erfinv(inside)
         energy = ops.where(mask, energy, _IMPOSSIBLE)
@@ -196,9 +199,9 @@ class MonotonicAttention(Attention):
         context = weighted_sum(weights, values)
         if not return_history:
             return context, weights
-        history = {"previous": following}
+        history = {"previous": ops.cast(following, dtype)}
         if random is not None:
-            history["random"] = (random + _GOLDEN_RATIO) % 1.0
+            history["random"] = ops.cast((random + _GOLDEN_RATIO) % 1.0, dtype)
         return context, weights, history
 
     def _in_chunks(self, scores: Any, mask: Any, alpha: Any) -> Any:

@@ -140,7 +140,9 @@ class Entmax(Normalizer):
                 mean = ops.sum(slopes * upstream, axis=-1, keepdims=True) / total
                 return slopes * (upstream - mean)
 
-            return power(inner, 1 / (alpha - 1)), gradient
+            # The radius has a rounding error, which a large or a small power makes larger.
+            weights = power(inner, 1 / (alpha - 1))
+            return weights / ops.sum(weights, axis=-1, keepdims=True), gradient
 
         return weights_and_gradient(scores)
 

@@ -271,3 +271,9 @@ def test_own_normalizer():
 def test_errors(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("alpha", [1.0001, 3.0, 20.0])
+def test_any_alpha_sums_to_1(alpha):
+    scores = np.random.default_rng(0).normal(size=(3, 1000)).astype("float32")
+    np.testing.assert_allclose(np.sum(Entmax(alpha)(scores), axis=-1), 1.0, atol=1e-5)
