@@ -71,7 +71,7 @@ class TestLoad:
             "warmup_steps": 0,
             "plateau_factor": 0.5,
             "plateau_patience": 2,
-            "loss": "cross_entropy",
+            "loss": None,
             "label_smoothing": 0.1,
             "guided_attention": None,
             "word_dropout": 0.0,
