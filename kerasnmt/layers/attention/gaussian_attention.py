@@ -25,8 +25,8 @@ class GaussianAttention(Composite, keras.layers.Layer):
     Positions i are counted from 1. The weights depend on the query and on the earlier words, not on
     the content of the source, and there is no softmax over the positions. The weights of a word sum
     to about 1 inside the source, and to less at its ends. 1/2 keeps a Gaussian from falling between
-    two positions; a sum above 1 is divided by itself. A new attention moves by about one position
-    with each word. It reaches sources of any length, also much longer ones than in training.
+    two positions, and weights whose sum is above 1 are divided by it. A new attention moves by one
+    position with each word, so it reaches sources of any length.
 
     Source: Graves (2013), "Generating sequences with recurrent neural networks", section 5.1;
     Battenberg et al. (2020), "Location-relative attention mechanisms for robust long-form speech
