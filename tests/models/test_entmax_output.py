@@ -6,6 +6,7 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.decoding.constraints import IMPOSSIBLE
+from kerasnmt.layers import Entmax, VocabularyProjection
 from kerasnmt.text import CharacterTokenizer
 from tests.layers.attention.test_normalizers import entmax
 from tests.layers.decoders.test_entmax_loss import by_definition
@@ -42,6 +43,12 @@ def test_loss_and_perplexity(model, loss, smoothing):
     np.testing.assert_allclose(found["loss"], smoothed.mean(), rtol=1e-5)
     perplexity = np.exp(-np.log(np.maximum(probabilities, 1e-30)).mean())
     np.testing.assert_allclose(found["perplexity"], perplexity, rtol=1e-3)
+
+
+@pytest.mark.parametrize("normalizer", ["entmax", Entmax(1.3)])
+def test_unknown_normalizers_of_the_output(normalizer):
+    with pytest.raises(ValueError, match="unknown normalizer '.*'; "):
+        VocabularyProjection(7, normalizer)
 
 
 def test_another_loss_after_a_translation():

@@ -38,8 +38,8 @@ class VocabularyProjection(Composite, keras.layers.Layer):
 
     def __init__(self, vocabulary_size: int, normalizer: str = "softmax", **kwargs) -> None:
         super().__init__(**kwargs)
-        if normalizer not in NORMALIZERS:
-            raise ValueError(unknown_name_message(normalizer, NORMALIZERS, "normalizer"))
+        if not isinstance(normalizer, str) or normalizer not in NORMALIZERS:
+            raise ValueError(unknown_name_message(str(normalizer), NORMALIZERS, "normalizer"))
         self.vocabulary_size = vocabulary_size
         self.normalizer = normalizer
 
