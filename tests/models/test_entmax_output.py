@@ -47,7 +47,7 @@ def test_loss_and_perplexity(model, loss, smoothing):
 
 @pytest.mark.parametrize("normalizer", ["entmax", Entmax(1.3)])
 def test_unknown_normalizers_of_the_output(normalizer):
-    with pytest.raises(ValueError, match="unknown normalizer '.*'; "):
+    with pytest.raises(ValueError, match=r"unknown normalizer '.*'; "):
         VocabularyProjection(7, normalizer)
 
 
