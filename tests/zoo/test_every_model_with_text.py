@@ -30,7 +30,11 @@ ALWAYS = {*NAMES} - {*REPEATED, "transformer_tiny"}
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(case, marks=marks(case, ALWAYS)) for case in OPTIONS if case not in CAPTIONS],
+    [
+        pytest.param(case, marks=marks(case, ALWAYS))
+        for case, (name, _) in OPTIONS.items()
+        if name not in CAPTIONS
+    ],
 )
 @pytest.mark.parametrize("eagerly", [True, pytest.param(False, marks=thorough)])
 def test_fit_save_and_load(case, eagerly, tmp_path):
