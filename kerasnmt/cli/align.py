@@ -9,7 +9,7 @@ from kerasnmt.cli.console import in_chunks, progress_console
 from kerasnmt.cli.loading import load_run_translator
 from kerasnmt.cli.options import Context, Trained
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
+from kerasnmt.cli.requests import check_fields, read_lines, text_fields
 
 
 def align(
@@ -35,7 +35,7 @@ def align(
     from kerasnmt.training import texts
 
     sources, targets = texts(read_parallel(source, target))
-    contexts = read_contexts(context, len(sources))
+    contexts = read_lines("--context", context, len(sources))
     if gold is not None:
         lines = texts(read_parallel(gold, gold))[0]
         if len(lines) != len(sources):

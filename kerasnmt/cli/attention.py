@@ -8,7 +8,7 @@ import typer
 
 from kerasnmt.cli.loading import is_trained, load_run, load_run_translator, load_translator
 from kerasnmt.cli.options import Context, Model
-from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
+from kerasnmt.cli.requests import check_fields, read_lines, text_fields
 from kerasnmt.cli.tokens import token_kinds
 
 _PAGES = (".html", ".htm")
@@ -51,7 +51,7 @@ def attention(
             "Expected a text and a translation. Received: "
             f"{', '.join(f'text={text!r}' for text in texts)}, --target {target!r}"
         )
-    contexts = read_contexts(context, len(texts))
+    contexts = read_lines("--context", context, len(texts))
     if is_page:
         if pieces:
             raise ValueError("Expected no --pieces for a page, which shows words and pieces.")

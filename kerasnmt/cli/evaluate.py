@@ -19,7 +19,7 @@ from kerasnmt.cli.options import (
     two_columns,
 )
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.requests import check_fields, read_contexts, text_fields
+from kerasnmt.cli.requests import check_fields, read_lines, text_fields
 
 
 def evaluate(
@@ -48,9 +48,10 @@ def evaluate(
         str | None,
         typer.Option(
             "--baseline",
-            metavar="MODEL2",
-            help="Another run, preset or export, with its own search options, to compare with. "
-            "sacreBLEU's paired bootstrap tests whether the difference is significant.",
+            metavar="MODEL2|FILE",
+            help="Another run, preset or export, with its own search options, or a file of another "
+            "system's translations, to compare with. Paired tests tell whether the differences are "
+            "significant.",
         ),
     ] = None,
     tokenize: Annotated[
@@ -67,19 +68,22 @@ def evaluate(
 ) -> None:
     """Translate a file and score it: sacreBLEU and chrF with their signatures, and exact matches.
 
-    With --baseline, each line also has the score of the baseline. The lines of BLEU and chrF also
-    have p, the one-sided p-value of sacreBLEU's paired bootstrap.
+    With --baseline, each line also has the score of the baseline and p, a one-sided p-value: of
+    sacreBLEU's paired bootstrap for BLEU and chrF, and of the exact sign test for exact matches.
     """
     load_tensorflow()
     from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
 
     sources, references = _sentences(source, reference, pairs, context, columns)
-    contexts = read_contexts(context, len(sources))
+    contexts = read_lines("--context", context, len(sources))
+    others = None
+    if baseline is not None and Path(baseline).is_file():
+        others = read_lines("--baseline", Path(baseline), len(sources))
     tokenize = bleu_tokenizer(references, tokenize)
     console = progress_console()
     with console.status("loading the model"):
         translators = [load_translator(model, SearchChanges(beam_size, search, with_run))]
-        if baseline is not None:
+        if baseline is not None and others is None:
             translators.append(load_translator(baseline))
     for translator in translators:
         check_fields(translator.fields, text_fields(context))
@@ -87,6 +91,7 @@ def evaluate(
         translate_chunks(translator, sources, contexts, batch_size, console)
         for translator in translators
     ]
+    translations += [others] if others is not None else []
     score: Callable[..., dict] = translation_scores if baseline is None else compared_scores
     results = {**score(*translations, references, tokenize=tokenize), "sentences": len(sources)}
     if as_json:
@@ -103,6 +108,7 @@ def evaluate(
     cells = [f"exact  {results['exact']:.2f}%"]
     if baseline is not None:
         cells.append(f"baseline {results['baseline_exact']:.2f}%")
+        cells.append(f"p = {results['exact_p_value']:.4f}")
     print(*cells, sep="  ")
     several = sum(map(len, references)) if pairs else len(sources)
     more = f" with {several:,} references" if several > len(sources) else ""

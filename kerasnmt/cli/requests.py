@@ -35,15 +35,16 @@ def text_fields(context: Any) -> tuple[str, ...]:
     return ("text",) if context is None else ("text", "context")
 
 
-def read_contexts(path: Path | None, number: int) -> list[str] | None:
-    """Read the contexts of a number of texts.
+def read_lines(option: str, path: Path | None, number: int) -> list[str] | None:
+    """Read a line for each of a number of texts, such as their contexts.
 
     Args:
-        path: File with a context per line, plain or compressed, or None.
+        option: Option that names the file.
+        path: File, plain or compressed, or None.
         number: Number of texts.
 
     Returns:
-        The contexts, or None without a file.
+        The lines, or None without a file.
 
     Raises:
         ValueError: If the file cannot be read, or has a different number of lines.
@@ -54,13 +55,13 @@ def read_contexts(path: Path | None, number: int) -> list[str] | None:
     from kerasnmt.data import read_parallel
     from kerasnmt.training import texts
 
-    contexts, _ = texts(read_parallel(path, path))
-    if len(contexts) != number:
+    lines, _ = texts(read_parallel(path, path))
+    if len(lines) != number:
         raise ValueError(
-            f"Expected one line of --context for each of {number:,} texts. Received: {path} with "
-            f"{len(contexts):,} lines."
+            f"Expected one line of {option} for each of {number:,} texts. Received: {path} with "
+            f"{len(lines):,} lines."
         )
-    return contexts
+    return lines
 
 
 class RequestFiles:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from math import comb
 from typing import Any
 
 from kerasnmt.nearest_name import nearest_name
@@ -85,7 +86,7 @@ def translation_scores(
     for name, metric in _metrics(references, tokenize).items():
         scores[name] = metric.corpus_score(list(translations), columns).score
         scores[f"{name}_signature"] = str(metric.get_signature())
-    scores["exact"] = _exact(translations, references)
+    scores["exact"] = _percentage(_matches(translations, references))
     return scores
 
 
@@ -98,10 +99,13 @@ def compared_scores(
 ) -> dict[str, float | str]:
     """Score the translations of two systems, and test whether the scores differ by chance.
 
-    The test is the paired bootstrap of sacreBLEU with 1,000 samples. Its seed is 12345, the default
-    of sacreBLEU, or `SACREBLEU_SEED` in the environment.
+    For BLEU and chrF, the test is the paired bootstrap of sacreBLEU with 1,000 samples. Its seed is
+    12345, the default of sacreBLEU, or `SACREBLEU_SEED` in the environment. For exact matches, it
+    is the exact sign test over the sources for which one system alone is right.
 
-    Source: Koehn (2004), "Statistical significance tests for machine translation evaluation".
+    Source: Koehn (2004), "Statistical significance tests for machine translation evaluation";
+    McNemar (1947), "Note on the sampling error of the difference between correlated proportions or
+    percentages".
 
     Args:
         translations: Translations of the system.
@@ -118,6 +122,9 @@ def compared_scores(
           the mean of all samples by more than the difference of the scores, or 1 for equal scores.
           SacreBLEU computes it in the direction of the difference (one-sided). It does not say
           before the test which system is better, so double it for a two-sided test.
+        - `exact_p_value`, also in the direction of the difference: the probability that the better
+          system is right in so many of these sources, if either system is equally likely to be; or
+          1 for equal scores.
         - `bleu_signature` and `chrf_signature`, with the number of samples and the seed.
 
     Raises:
@@ -140,15 +147,29 @@ def compared_scores(
         # SacreBLEU gives equal scores the smallest p-value, which is wrong.
         scores[f"{name}_p_value"] = 1.0 if own.score == other.score else own.p_value
         scores[f"{name}_signature"] = str(signatures[label])
-    for name, some in (("exact", translations), ("baseline_exact", baseline)):
-        scores[name] = _exact(some, references)
+    right, other_right = (_matches(some, references) for some in (translations, baseline))
+    scores["exact"], scores["baseline_exact"] = _percentage(right), _percentage(other_right)
+    scores["exact_p_value"] = _sign_test(right, other_right)
     return scores
 
 
-def _exact(translations: Sequence[str], references: Sequence[Reference]) -> float:
-    """Return the percentage of translations that equal a reference."""
+def _matches(translations: Sequence[str], references: Sequence[Reference]) -> list[bool]:
+    """Return whether each translation equals a reference."""
     rows = zip(translations, map(_as_list, references), strict=True)
-    return 100 * sum(one in known for one, known in rows) / len(references)
+    return [one in known for one, known in rows]
+
+
+def _percentage(matches: list[bool]) -> float:
+    return 100 * sum(matches) / len(matches)
+
+
+def _sign_test(right: list[bool], other_right: list[bool]) -> float:
+    """Return the one-sided p-value of the exact sign test; see `compared_scores`."""
+    differences = [own - other for own, other in zip(right, other_right, strict=True)]
+    count, wins = sum(map(abs, differences)), max(map(differences.count, (1, -1)))
+    if 2 * wins == count:
+        return 1.0
+    return sum(comb(count, number) for number in range(wins, count + 1)) / 2**count
 
 
 def _metrics(references: Sequence[Reference], tokenize: str | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@ import json
 import pytest
 import sacrebleu
 
+from kerasnmt.training import translation_scores
 from tests.cli.conftest import write
 
 SOURCES = ["Anna sees two dogs .", "The man sleeps .", "", "Two old men read .", "He sees Anna ."]
@@ -160,7 +161,6 @@ def test_a_broken_model_against_a_good_one(
     for name in ("bleu", "chrf", "exact"):
         assert same[name] == same[f"baseline_{name}"] == better[name] == good[name]
         assert better[f"baseline_{name}"] == broken[name] < good[name]
-    for name in ("bleu", "chrf"):
         assert same[f"{name}_p_value"] == 1.0
         assert better[f"{name}_p_value"] < 0.05
     assert better["sentences"] == 20
@@ -171,9 +171,32 @@ def test_a_broken_model_against_a_good_one(
         f"p = {better[f'{name}_p_value']:.4f}  {better[f'{name}_signature']}"
         for name, label in (("bleu", "BLEU"), ("chrf", "chrF"))
     ]
-    exact = f"exact  {better['exact']:.2f}%  baseline {better['baseline_exact']:.2f}%"
+    exact = (
+        f"exact  {better['exact']:.2f}%  baseline {better['baseline_exact']:.2f}%  "
+        f"p = {better['exact_p_value']:.4f}"
+    )
     assert done == (0, "\n".join([*lines, exact, "on 20 sentences"]) + "\n", "")
     assert "|bs:1000|seed:12345|" in lines[0] and "|bs:1000|seed:12345|" in lines[1]
+
+
+def test_translations_of_another_system(kerasnmt, export_folder, files, tmp_path):
+    """A file takes the place of a second model. It has a line for each source."""
+    mine = kerasnmt("translate", export_folder, "--input", files[0]).lines
+    references = write(tmp_path / "references", mine)
+    others = write(tmp_path / "others", ["nothing", *mine[1:]])
+    arguments = ("--source", files[0], "--reference", references, "--json", "--baseline")
+    found = json.loads(kerasnmt("evaluate", export_folder, *arguments, others).out)
+    assert (found["exact"], found["baseline_exact"]) == (100.0, 80.0)
+    assert found["exact_p_value"] == 0.5
+    expected = translation_scores(["nothing", *mine[1:]], mine)
+    assert found["baseline_bleu"] == expected["bleu"] < found["bleu"]
+    write(others, mine[1:])
+    done = kerasnmt("evaluate", export_folder, *arguments, others)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "error: Expected one line of --baseline for each of 5 texts. "
+        f"Received: {others} with 4 lines.\n"
+    )
 
 
 @pytest.mark.thorough("translates twenty sentences twice more")

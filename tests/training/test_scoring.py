@@ -100,6 +100,21 @@ def test_one_sentence_of_many_is_chance():
     assert found["bleu_p_value"] > 0.05 and found["chrf_p_value"] > 0.05
 
 
+@pytest.mark.parametrize(
+    ("system", "baseline", "p_value"),
+    [
+        ("abcdefgh", "abcdxxxx", 1 / 2**4),  # right in all 4 that differ
+        ("abcdxxxx", "abcdefgh", 1 / 2**4),  # the direction of the difference
+        ("abcdefgx", "axxxxxxh", (7 + 1) / 2**7),  # right in 6 of 7
+        ("abcxxxxx", "xxcdexxx", 1.0),  # 2 and 2
+        ("xxxxxxxx", "xxxxxxxx", 1.0),
+    ],
+)
+def test_sign_test_of_exact_matches(system, baseline, p_value):
+    scores = compared_scores([*system], [*baseline], [*"abcdefgh"])
+    assert scores["exact_p_value"] == pytest.approx(p_value)
+
+
 def test_a_baseline_of_another_length():
     with pytest.raises(ValueError, match="Received: 1 translations and 30 references"):
         compared_scores(SENTENCES, ["a"], SENTENCES)
