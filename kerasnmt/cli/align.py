@@ -7,9 +7,9 @@ import typer
 
 from kerasnmt.cli.console import in_chunks, progress_console
 from kerasnmt.cli.loading import load_run_translator
-from kerasnmt.cli.options import Context, Trained
+from kerasnmt.cli.options import Context, Tags, Trained
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.requests import check_fields, read_lines, text_fields
+from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged, text_fields
 
 
 def align(
@@ -17,6 +17,7 @@ def align(
     source: Annotated[Path, typer.Option("--source", help="File of sources, plain or compressed.")],
     target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
     context: Context = None,
+    tags: Tags = None,
     gold: Annotated[
         Path | None,
         typer.Option("--gold", help="File of reference alignments; prints the error rate."),
@@ -48,6 +49,7 @@ def align(
     with console.status("loading the model"):
         translator = load_run_translator(run)
     check_fields(translator.fields, text_fields(context))
+    sources = tagged(sources, checked_tags(tags, translator))
     links = []
     for *pairs, some in in_chunks(console, "aligning", batch_size, sources, targets, contexts):
         alignments = translator.align(*pairs, contexts=some, batch_size=batch_size)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from kerasnmt.cli.loading import is_trained, load_run, load_run_translator, load_translator
-from kerasnmt.cli.options import Context, Model
-from kerasnmt.cli.requests import check_fields, read_lines, text_fields
+from kerasnmt.cli.options import Context, Model, Tags
+from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged, text_fields
 from kerasnmt.cli.tokens import token_kinds
 
 _PAGES = (".html", ".htm")
@@ -33,6 +33,7 @@ def attention(
         ),
     ] = None,
     context: Context = None,
+    tags: Tags = None,
     pieces: Annotated[
         bool,
         typer.Option("--pieces", help="Draw the tokens of the model instead of words."),
@@ -55,18 +56,19 @@ def attention(
     if is_page:
         if pieces:
             raise ValueError("Expected no --pieces for a page, which shows words and pieces.")
-        _write_page(model, texts, contexts, target, output)
+        _write_page(model, texts, contexts, tags, target, output)
         return
-    (text,) = texts
     if target is None:
         translator = load_translator(model)
         check_fields(translator.fields, text_fields(contexts))
+        (text,) = tagged(texts, checked_tags(tags, translator))
         (attended,) = translator.attention([text], contexts=contexts)
         ((target, _),) = translator.best_as_a_whole([text], contexts=contexts)
         kinds = token_kinds(translator.description, text, target, attended)
     else:
         translator = load_run_translator(model)
         check_fields(translator.fields, text_fields(contexts))
+        (text,) = tagged(texts, checked_tags(tags, translator))
         (attended,) = translator.forced_attention([text], [target], contexts=contexts)
         kinds = [translator.description[f"{side}_kind"] for side in ("source", "target")]
     if not attended.target_tokens:
@@ -100,6 +102,7 @@ def _write_page(
     model: str,
     texts: list[str],
     contexts: list[str] | None,
+    tags: str | None,
     target: str | None,
     output: Path,
 ) -> None:
@@ -107,11 +110,12 @@ def _write_page(
     from kerasnmt.viz import attention_page
 
     if target is not None or is_trained(model):
-        sentences = _inspections(model, texts, contexts, target)
+        sentences = _inspections(model, texts, contexts, tags, target)
         targets = [sentence.text for sentence in sentences]
     else:
         translator = load_translator(model)
         check_fields(translator.fields, text_fields(contexts))
+        texts = tagged(texts, checked_tags(tags, translator))
         sentences = translator.attention(texts, contexts=contexts)
         targets = [best for best, _ in translator.best_as_a_whole(texts, contexts=contexts)]
         for text, sentence in zip(texts, sentences, strict=True):
@@ -130,6 +134,7 @@ def _inspections(
     model: str,
     texts: list[str],
     contexts: list[str] | None,
+    tags: str | None,
     target: str | None,
 ) -> list[Any]:
     """Return what the model thinks of its own translations, or of a given one."""
@@ -138,7 +143,8 @@ def _inspections(
 
     task: Any = task_of(loaded, **options)
     explorer = Explorer(task)
-    check_fields(explorer.task.fields, text_fields(contexts))
+    check_fields(task.fields, text_fields(contexts))
+    texts = tagged(texts, checked_tags(tags, task))
     inspections = []
     for index, text in enumerate(texts):
         request = {"text": text} if contexts is None else {"text": text, "context": contexts[index]}

@@ -15,11 +15,13 @@ from kerasnmt.cli.options import (
     Context,
     Model,
     SearchOptions,
+    Tags,
+    TagsColumn,
     WithRuns,
     two_columns,
 )
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.requests import check_fields, read_lines, text_fields
+from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged, text_fields
 
 
 def evaluate(
@@ -40,7 +42,9 @@ def evaluate(
         ),
     ] = None,
     columns: Columns = None,
+    tags_column: TagsColumn = None,
     context: Context = None,
+    tags: Tags = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
@@ -74,7 +78,7 @@ def evaluate(
     load_tensorflow()
     from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
 
-    sources, references = _sentences(source, reference, pairs, context, columns)
+    sources, references = _sentences(source, reference, pairs, context, columns, tags_column)
     contexts = read_lines("--context", context, len(sources))
     others = None
     if baseline is not None and Path(baseline).is_file():
@@ -87,6 +91,8 @@ def evaluate(
             translators.append(load_translator(baseline))
     for translator in translators:
         check_fields(translator.fields, text_fields(context))
+        start = checked_tags(tags, translator)
+    sources = tagged(sources, start)
     translations = [
         translate_chunks(translator, sources, contexts, batch_size, console)
         for translator in translators
@@ -121,6 +127,7 @@ def _sentences(
     pairs: Path | None,
     context: Path | None,
     columns: str | None,
+    tags_column: Any,
 ) -> tuple[list[str], list[Any]]:
     """Return the sources, and one or several references of each source."""
     from kerasnmt.data import read_parallel, read_tsv
@@ -128,11 +135,11 @@ def _sentences(
 
     chosen = two_columns(columns)
     if pairs is None:
-        if chosen is not None:
-            raise ValueError("Expected --pairs FILE with --columns.")
+        if chosen is not None or tags_column is not None:
+            raise ValueError("Expected --pairs FILE with --columns and --tags-column.")
         if source is None or reference is None:
             raise ValueError("Expected --source FILE with --reference FILE, or --pairs FILE.")
         return texts(read_parallel(source, reference))
     if any(file is not None for file in (source, reference, context)):
         raise ValueError("Expected --pairs FILE without --source, --reference and --context.")
-    return grouped(texts(read_tsv(pairs, chosen)))
+    return grouped(texts(read_tsv(pairs, chosen, tags=tags_column)))

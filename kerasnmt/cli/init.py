@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from kerasnmt.cli.console import command, print_commands, print_table, progress_console, say
-from kerasnmt.cli.options import Columns, two_columns
+from kerasnmt.cli.options import Columns, TagsColumn, two_columns
 from kerasnmt.cli.quiet import load_tensorflow
 
 
@@ -32,6 +32,7 @@ def init(
         ),
     ] = None,
     columns: Columns = None,
+    tags_column: TagsColumn = None,
     validation_source: Annotated[
         Path | None,
         typer.Option(
@@ -83,7 +84,7 @@ def init(
             f"{init_from}, which fixes the model."
         )
     chosen = two_columns(columns)
-    train = _files("", chosen, source=source, target=target, pairs=pairs)
+    train = _files("", chosen, tags_column, source=source, target=target, pairs=pairs)
     if train is None:
         raise ValueError("Expected --source FILE with --target FILE, or --pairs FILE.")
     if source is not None and target is not None and source.resolve() == target.resolve():
@@ -94,6 +95,7 @@ def init(
     validation = _files(
         "validation-",
         chosen if validation_pairs else None,
+        tags_column if validation_pairs else None,
         source=validation_source,
         target=validation_target,
         pairs=validation_pairs,
@@ -119,7 +121,7 @@ def init(
     )
 
 
-def _files(prefix: str, columns: Any, **files: Path | None) -> Any:
+def _files(prefix: str, columns: Any, tags: Any, **files: Path | None) -> Any:
     """Return the files of the options `--source` and `--target`, or `--pairs`, or None."""
     from kerasnmt.training import PairFiles
 
@@ -129,7 +131,7 @@ def _files(prefix: str, columns: Any, **files: Path | None) -> Any:
             f"Expected --{prefix}source FILE with --{prefix}target FILE, or --{prefix}pairs FILE. "
             f"Received: {' and '.join(f'--{prefix}{key}' for key in paths)}."
         )
-    return PairFiles(columns, **paths) if paths else None
+    return PairFiles(columns, tags, **paths) if paths else None
 
 
 def _print_recipe(new: Any, recipe: Any) -> None:

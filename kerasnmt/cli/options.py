@@ -4,7 +4,7 @@ import json
 import textwrap
 from dataclasses import Field, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -63,6 +63,25 @@ Columns = Annotated[
         help="Columns of the files of pairs, by number, such as 1,3, or by the names of the "
         "heading row or the keys of .jsonl, such as english,german.",
         show_default="two columns",
+    ),
+]
+TagsColumn = Annotated[
+    Any,
+    typer.Option(
+        "--tags-column",
+        metavar="COLUMN",
+        parser=as_column,
+        help="Column of the files of pairs with the tags of each source, such as V;PST, which are "
+        "put in front of it; with --columns.",
+    ),
+]
+Tags = Annotated[
+    str | None,
+    typer.Option(
+        "--tags",
+        metavar="TAGS",
+        help="Tags to put in front of every text, such as de or 'V;PST', for models that were "
+        "trained with tags.",
     ),
 ]
 WithRuns = Annotated[

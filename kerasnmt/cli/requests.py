@@ -7,6 +7,9 @@ from typing import Any
 
 from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.kinds import field_named, kinds
+from kerasnmt.text.tags import tags_of, with_tags
+
+_SHOWN_TAGS = 10
 
 
 def check_fields(read: Sequence[str], received: Sequence[str]) -> None:
@@ -33,6 +36,44 @@ def _options(names: Sequence[str]) -> str:
 def text_fields(context: Any) -> tuple[str, ...]:
     """Return the fields of requests to translate. Without contexts, `context` is None."""
     return ("text",) if context is None else ("text", "context")
+
+
+def checked_tags(tags: str | None, translator: Any) -> str:
+    """Return the tags of `--tags` as they stand in front of a text, such as `<V><PST>`.
+
+    Args:
+        tags: Value of the option, or None for no tags.
+        translator: A `kerasnmt.tasks.Translator` or a task. Its description says which tags the
+            model has, unless the model is on a server or in an older export.
+
+    Raises:
+        ValueError: If a tag is malformed or not in the vocabulary of the model, the model reads no
+            texts, or it reads each sentence of a text alone, without the tags.
+    """
+    start = with_tags("", tags or "")
+    if start and "text" not in translator.fields:
+        raise ValueError(
+            f"Expected texts with --tags. Received: {' and '.join(translator.fields)}."
+        )
+    if start and translator.description.get("split_sentences"):
+        raise ValueError(
+            "Expected a search without split_sentences with --tags, because only the first "
+            "sentence of a text would have the tags. Received: split_sentences=True."
+        )
+    known = translator.description.get("source_tags")
+    unknown = [] if known is None else [tag for tag in tags_of([start]) if tag not in known]
+    if unknown:
+        some = ", ".join(known[:_SHOWN_TAGS]) + (", …" if len(known) > _SHOWN_TAGS else "")
+        raise ValueError(
+            f"Expected tags that the model knows: {some or 'it has none'}. Received: --tags "
+            f"{tags}, with {', '.join(unknown)}."
+        )
+    return start
+
+
+def tagged(texts: Sequence[str], start: str) -> list[str]:
+    """Put tags in front of texts. A text without tokens stays as it is, and has no translation."""
+    return [start + text if text.strip() else text for text in texts]
 
 
 def read_lines(option: str, path: Path | None, number: int) -> list[str] | None:

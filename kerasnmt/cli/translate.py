@@ -9,8 +9,8 @@ import typer
 
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator, load_translator
-from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, WithRuns
-from kerasnmt.cli.requests import RequestFiles, check_fields
+from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, Tags, WithRuns
+from kerasnmt.cli.requests import RequestFiles, check_fields, checked_tags, tagged
 from kerasnmt.cli.tokens import token_kinds
 from kerasnmt.kinds import field_named, kind_of, kinds
 
@@ -58,6 +58,7 @@ def translate(
     images: Annotated[
         list[Path] | None, typer.Argument(metavar="IMAGE", help="Further files of --image.")
     ] = None,
+    tags: Tags = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
@@ -151,11 +152,14 @@ def translate(
             translator = load_translator(str(path), changes, translates=False, warns=True)
     lines.check_beam(translator.description)
     check_fields(translator.fields, files.fields)
+    start = checked_tags(tags, translator)
     if files.live and files.from_stdin and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
     for request in files.chunks(batch_size if files.live else batch_size * 16):
+        if start:
+            request["text"] = tagged(request["text"], start)
         sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done))
         sys.stdout.flush()
         done += len(next(iter(request.values())))

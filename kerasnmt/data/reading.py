@@ -41,6 +41,8 @@ def read_parallel(
 def read_tsv(
     path: str | os.PathLike | Sequence[str | os.PathLike],
     columns: Sequence[int | str] | None = None,
+    *,
+    tags: int | str | None = None,
 ) -> tf.data.Dataset:
     """Read files with lines `source TAB target`, or two columns of TSV, CSV or JSON Lines.
 
@@ -54,6 +56,7 @@ def read_tsv(
     read_tsv("webnlg.tsv", columns=[6, 7])
     read_tsv("articles.csv", columns=["article", "summary"])
     read_tsv("wmt.jsonl.xz", columns=["translation.en", "translation.de"])
+    read_tsv("unimorph.tsv", columns=[1, 2], tags=3)  # "walk TAB walked TAB V;PST"
     ```
 
     Args:
@@ -63,15 +66,18 @@ def read_tsv(
         columns: Columns of the sources and of the targets: two numbers, counted from 1, or two
             names. With names, the first row of each file is a heading. JSON Lines needs names; a
             name with dots stands for nested keys. If None, each row must have two columns.
+        tags: Column of the tags of each source, by number or by name like `columns`, such as
+            features or a language. They are put in front of the source; see
+            `kerasnmt.text.with_tags`. None for no tags.
 
     Returns:
         A dataset of `(source, target)` string scalars with known cardinality.
 
     Raises:
         ValueError: If a file is missing, empty, damaged or not UTF-8, a row has other than two
-            columns, or a chosen column is missing. The error names the line.
+            columns, a chosen column is missing, or a tag is malformed. The error names the line.
     """
-    return _checked(Shards(path, columns=columns))
+    return _checked(Shards(path, columns=columns, tags=tags))
 
 
 def _checked(shards: Shards) -> tf.data.Dataset:

@@ -11,7 +11,7 @@ import tensorflow as tf
 import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
 from kerasnmt.data.lines import parallel_lines
 from kerasnmt.data.patterns import matching_files
-from kerasnmt.data.tables import Column, check_columns, table_rows
+from kerasnmt.data.tables import Column, check_columns, tagged_rows
 
 # Number of shards that are read in turns, and number of pairs that are read from one in a turn.
 _TOGETHER = 16
@@ -42,13 +42,15 @@ class Shards:
             xz; see `read_tsv` for CSV and JSON Lines.
         target: Files of the translations, line by line, or None.
         columns: Columns of the sources and of the targets; see `read_tsv`. None if there are two.
+        tags: Column of the tags of each source, next to `columns`, or None; see `read_tsv`.
 
     Attributes:
         files: List with a tuple for each shard: its path, or the paths of source and target.
 
     Raises:
         ValueError: If no file matches a pattern, the numbers of source and target files differ, or
-            `columns` are not two numbers or two names of a file with both sides.
+            `columns` are not two numbers or two names of a file with both sides, or `tags` is not
+            a column like them.
     """
 
     def __init__(
@@ -57,14 +59,15 @@ class Shards:
         target: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
         *,
         columns: Sequence[Column] | None = None,
+        tags: Column | None = None,
     ) -> None:
-        check_columns(columns)
+        check_columns(columns, tags)
         if columns is not None and (len(columns) != 2 or target is not None):
             raise ValueError(
                 "Expected two columns of a file with both sides. "
                 f"Received: columns={columns!r}, target={target!r}."
             )
-        self.columns = columns
+        self.columns, self.tags = columns, tags
         sides = []
         for name, files in {"source": source, "target": target}.items():
             if files is not None:
@@ -112,7 +115,7 @@ class Shards:
                 f"Received: {len(self.files)}. Divide the data into more files."
             )
         sides: Any = map(list, zip(*self.files[part::parts], strict=True))
-        return Shards(*sides, columns=self.columns)
+        return Shards(*sides, columns=self.columns, tags=self.tags)
 
     def dataset(self) -> tf.data.Dataset:
         """Return a dataset of `(source, target)` string scalars, one file after the other."""
@@ -138,9 +141,9 @@ class Shards:
 
     def _pairs(self, files: Sequence[str]) -> Iterator[tuple[bytes, ...]]:
         """Return the pairs of a shard."""
-        if len(files) == 1:
-            return table_rows(files[0], self.columns)
-        return parallel_lines(*files)
+        if len(files) == 2:
+            return parallel_lines(*files)
+        return tagged_rows(files[0], self.columns, self.tags)
 
     def _chunks(self, files: tf.Tensor) -> tf.data.Dataset:
         """Read a shard, from one file or two, `[1 or 2]`, with the rules of Python."""

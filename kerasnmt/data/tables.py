@@ -10,6 +10,7 @@ from typing import Any
 
 from kerasnmt.columns import without_surrogates
 from kerasnmt.data.lines import COMPRESSED, MOST_BYTES, checked_lines
+from kerasnmt.text.tags import with_tags
 
 # A column: its number, counted from 1, or its name.
 Column = int | str
@@ -76,22 +77,53 @@ def table_rows(
         )
 
 
-def check_columns(columns: Any) -> None:
-    """Check that columns are all numbers from 1, or all names.
+def tagged_rows(
+    path: str | os.PathLike, columns: Sequence[Column] | None = None, tags: Column | None = None
+) -> Iterator[tuple[bytes, ...]]:
+    """Yield the pairs of a file, with their tags in front of the sources.
+
+    Args:
+        path: Path of the file; see `table_rows`.
+        columns: Columns of the sources and of the targets; see `table_rows`.
+        tags: Column of the tags of each source, by number or by name like `columns`, or None; see
+            `kerasnmt.text.with_tags`.
+
+    Raises:
+        ValueError: If `table_rows` or `with_tags` does not accept a row.
+    """
+    if tags is None:
+        yield from table_rows(path, columns)
+        return
+    rows = table_rows(path, [*(columns or ()), tags])
+    for number, (source, target, text) in enumerate(rows, start=1):
+        try:
+            yield with_tags("", text.decode()).encode() + source, target
+        except ValueError as error:
+            raise ValueError(f"{error} They are the tags of pair {number} in {path}.") from error
+
+
+def check_columns(columns: Any, other: Any = None) -> None:
+    """Check that columns, if there are any, are all numbers from 1, or all names.
+
+    Args:
+        columns: Columns of the texts, or None.
+        other: Another column, such as the column of tags, or None. It needs the columns.
 
     Raises:
         ValueError: If they are not.
     """
-    if columns is None:
+    if columns is None and other is None:
         return
-    fine = isinstance(columns, list | tuple) and bool(columns)
-    if fine and all(isinstance(one, str) and one for one in columns):
+    every = [*columns] if isinstance(columns, list | tuple) else []
+    every += [other] if every and other is not None else []
+    if every and all(isinstance(one, str) and one for one in every):
         return
-    if fine and all(type(one) is int and one > 0 for one in columns):
+    if every and all(type(one) is int and one > 0 for one in every):
         return
+    beside = "" if other is None else f", and {other!r} beside them"
     raise ValueError(
         "Expected columns that are all numbers, counted from 1, or all names. "
-        f"Received: columns={columns!r}."
+        f"Received: columns={columns!r}{beside}."
     )
 
 

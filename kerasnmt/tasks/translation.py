@@ -111,6 +111,7 @@ class TranslationTask(SearchTask):
             "split_sentences": self.split_sentences,
             "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
+            "source_tags": self.codec.source_tokenizer.tags,
         }
 
     @property

@@ -2,5 +2,5 @@
 
 from kerasnmt.extras import attach
 
-# `word_indices` and `guess_kind` need no TensorFlow.
+# `word_indices`, `guess_kind` and `with_tags` need no TensorFlow.
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

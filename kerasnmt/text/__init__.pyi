@@ -7,6 +7,7 @@ from .plain_word_tokenizer import PlainWordTokenizer
 from .punctuation_tokenizer import PunctuationTokenizer
 from .register_tokenizers import register_tokenizers
 from .sentencepiece_tokenizer import SentencePieceTokenizer
+from .tags import with_tags
 from .tokenizer import Tokenizer
 from .word_indices import word_indices
 from .word_tokenizer import WordTokenizer
@@ -21,5 +22,6 @@ __all__ = [
     "WordTokenizer",
     "guess_kind",
     "register_tokenizers",
+    "with_tags",
     "word_indices",
 ]

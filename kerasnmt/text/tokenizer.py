@@ -104,6 +104,11 @@ class Tokenizer(tf.Module):
         return self._written.shape[0]
 
     @property
+    def tags(self) -> list[str]:
+        """Tags that are single tokens, such as `<de>`; see `kerasnmt.text.with_tags`."""
+        return []
+
+    @property
     def log_frequencies(self) -> np.ndarray | None:
         """Natural logarithm of the frequency of each id, float32 `[vocabulary_size]`, or None.
 

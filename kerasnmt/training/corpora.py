@@ -125,7 +125,7 @@ def read_pairs(section: Any, split: str) -> tf.data.Dataset:
         sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
         return tf.data.Dataset.from_tensor_slices(sides)
     if section.pairs:
-        return read_tsv(section.pairs, section.columns)
+        return read_tsv(section.pairs, section.columns, tags=section.tags)
     return read_parallel(section.source, section.target)
 
 
@@ -153,7 +153,7 @@ def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[st
 
 def _shards(section: Any) -> Shards:
     if section.pairs:
-        return Shards(section.pairs, columns=section.columns)
+        return Shards(section.pairs, columns=section.columns, tags=section.tags)
     return Shards(section.source, section.target)
 
 

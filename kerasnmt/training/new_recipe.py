@@ -11,7 +11,7 @@ from typing import Any, Self
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.data.holding_out import held_out
 from kerasnmt.data.lines import COMPRESSED, parallel_lines
-from kerasnmt.data.tables import Column, table_rows
+from kerasnmt.data.tables import Column, check_columns, tagged_rows
 from kerasnmt.data.writing import write_pairs
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.recipe.proposal import Proposal, Side
@@ -28,19 +28,27 @@ class PairFiles:
     Args:
         columns: Columns of the sources and the targets in `pairs`; see `read_tsv`. None if there
             are two.
+        tags: Column of the tags of each source in `pairs`, next to `columns`, or None.
         **paths: Paths of `source` and `target`, or of `pairs`, the keys of a recipe.
 
     Raises:
-        ValueError: If there are columns, but no `pairs`.
+        ValueError: If there are columns, but no `pairs`; tags, but no columns; or numbers beside
+            names.
     """
 
-    def __init__(self, columns: Sequence[Column] | None = None, **paths: Path) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column] | None = None,
+        tags: Column | None = None,
+        **paths: Path,
+    ) -> None:
+        check_columns(columns, tags)
         if columns is not None and "pairs" not in paths:
             raise ValueError(
                 f"Expected columns with a file of pairs. Received: columns={columns}, and files of "
                 f"{' and '.join(paths)}."
             )
-        self.columns = columns
+        self.columns, self.tags = columns, tags
         self.paths = paths
 
     def __str__(self) -> str:
@@ -53,7 +61,7 @@ class PairFiles:
             ValueError: If a file is missing or malformed.
         """
         if "pairs" in self.paths:
-            return table_rows(self.paths["pairs"], self.columns)
+            return tagged_rows(self.paths["pairs"], self.columns, self.tags)
         return parallel_lines(*self.paths.values())
 
     def part(self, recipe: Path, split: str) -> Self:
@@ -63,12 +71,13 @@ class PairFiles:
             ending = "tsv" if key == "pairs" else f"{key}.txt"
             compressed = ".gz" if path.suffix in COMPRESSED else ""
             parts[key] = recipe.with_name(f"{recipe.stem}.{split}.{ending}{compressed}")
-        return type(self)(None, **parts)
+        return type(self)(None, None, **parts)
 
     def keys(self, folder: Path) -> dict[str, Any]:
         """Return the keys and values of a recipe in a folder."""
         keys: dict[str, Any] = {key: _path_from(folder, path) for key, path in self.paths.items()}
-        return keys if self.columns is None else keys | {"columns": [*self.columns]}
+        keys |= {} if self.columns is None else {"columns": [*self.columns]}
+        return keys if self.tags is None else keys | {"tags": self.tags}
 
 
 class NewRecipe:

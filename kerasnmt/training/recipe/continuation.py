@@ -68,6 +68,7 @@ def _tokenizers(preset: Preset) -> dict[str, dict[str, Any]]:
     return {
         side: {"kind": one.kind}
         | ({"vocabulary_size": one.vocabulary_size} if one.kind == "sentencepiece" else {})
+        | ({"tags": True} if one.tags else {})
         for side, one in tokenizers_of(preset.load(load_weights=False)).items()
     }
 

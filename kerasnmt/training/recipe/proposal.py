@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from unicodedata import category
 
 from kerasnmt.scripts import is_unspaced_script, script_of
+from kerasnmt.text.tags import TAG
 from kerasnmt.text.word_indices import JOINER
 from kerasnmt.training.recipe.reading import as_yaml
 
@@ -26,6 +28,8 @@ _MOST_CHARACTERS = 4_000
 _LOST_WORDS = 0.1
 # Share of the targets in which any one word may be lost. More often, it belongs to their form.
 _LOST_TARGETS = 0.01
+# Tags in front of a text.
+_TAGS = re.compile(f"(?:{TAG.pattern})*")
 _FEWEST_EPOCHS, _MOST_EPOCHS = 3, 60
 _MOST_LENGTH = 400
 
@@ -38,11 +42,16 @@ class Side:
         pairs: Number of pairs of the corpus.
 
     Attributes:
+        tags: Maximum number of tags in front of a text, or 0 if most texts have none.
+        texts: The texts, without these tags.
         words: Number of occurrences of each word in the sample.
     """
 
     def __init__(self, texts: Sequence[str], pairs: int) -> None:
-        self.texts = texts
+        tags = [_TAGS.match(text)[0] for text in texts]  # type: ignore[index]  # matches any text
+        is_tagged = 2 * sum(map(bool, tags)) > len(tags)
+        self.tags = max(one.count("<") for one in tags) if is_tagged else 0
+        self.texts = [*map(str.removeprefix, texts, tags)] if is_tagged else texts
         self.pairs = pairs
         self.words = Counter(word for text in texts for word in text.split())
 
@@ -117,7 +126,7 @@ class Side:
             "words_and_punctuation": lambda text: len(_words_and_punctuation(text)),
         }[kind]
         lengths = sorted(map(count, self.texts))
-        return lengths[math.ceil(0.99 * len(lengths)) - 1] + 1
+        return lengths[math.ceil(0.99 * len(lengths)) - 1] + 1 + self.tags
 
 
 class ChosenTokenizer(NamedTuple):
@@ -165,7 +174,7 @@ class Proposal:
         """Tokenizers: `shared`, or `source` and `target`."""
         source, target = self.source, self.target
         if self.copies:
-            if source.is_unspaced and target.is_unspaced:
+            if source.tags or (source.is_unspaced and target.is_unspaced):
                 return {"shared": ChosenTokenizer("characters")}
             plain = source.has_punctuation or target.has_punctuation
             if plain:
@@ -211,12 +220,12 @@ class Proposal:
 
     def _tokenizer(self, side: Side) -> ChosenTokenizer:
         """Choose the tokenizer of one side."""
-        if side.is_closed:
+        if side.is_closed and not side.tags:
             return ChosenTokenizer("words")
         if side.is_text:
             if pieces := self._pieces(side):
                 return pieces
-            if side.words.total() >= 5 * len(side.words) and not side.is_unspaced:
+            if not side.tags and side.words.total() >= 5 * len(side.words) and not side.is_unspaced:
                 return ChosenTokenizer("words")
         is_large = len(side.alphabet) > _MOST_CHARACTERS
         return ChosenTokenizer("characters", 2 * _MOST_CHARACTERS if is_large else None)
@@ -351,10 +360,14 @@ class Proposal:
                 comment += f" Try {size // 2} too; a larger vocabulary needs more text."
                 if coverage is not None:
                     comment += " The rarest characters are unknown."
+            is_tagged = self.source.tags and name != "target"
+            if is_tagged:
+                comment += " A tag in front of a source is one token."
             if name == "shared":
                 comment = f"One vocabulary for both sides. {comment}"
             options = {"vocabulary_size": size, "character_coverage": coverage}
             values = {"kind": kind, **{k: v for k, v in options.items() if v is not None}}
+            values |= {"tags": True} if is_tagged else {}
             entries.append((comment, {name: values}))
         return entries
 

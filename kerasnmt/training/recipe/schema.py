@@ -152,6 +152,11 @@ class _Pairs(_Section):
         description="Columns of the source and the target in the files of pairs, such as [1, 3] "
         "or, by the names of a heading row or the keys of .jsonl, [english, german].",
     )
+    tags: Any = Field(
+        None,
+        description="Column of pairs with the tags of each source, such as V;PST or a language, "
+        "which are put in front of it; with columns, and with tags: true of the tokenizer.",
+    )
     builtin: _Count | None = Field(
         None,
         description="Number of pairs of the built-in corpus, at most 50,000 for training and 5,000 "
@@ -164,12 +169,22 @@ class _Pairs(_Section):
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         forms = ({"source", "target"}, {"pairs"}, {"builtin"})
-        further = {"alignments", "context", "columns", "weight", "weights"}
+        further = {"alignments", "context", "columns", "tags", "weight", "weights"}
         if self.model_dump(exclude_none=True).keys() - further not in forms:
             raise ValueError("should be one of {source, target}, {pairs} and {builtin}")
         if self.columns is not None and not self.pairs:
             raise ValueError("should have pairs with columns")
+        self._check_column("tags")
         return self
+
+    def _check_column(self, name: str) -> None:
+        """Check that the value of a key, if it is given, is a column beside `columns`."""
+        try:
+            check_columns(self.columns, getattr(self, name))
+        except ValueError:
+            raise ValueError(
+                f"should have {name}, a column of pairs, by number or by name like columns"
+            ) from None
 
     @field_validator("columns")
     @classmethod
@@ -204,13 +219,7 @@ class _TrainingPairs(_Pairs):
     def _weights_have_one_form(self) -> Self:
         if self.weight is not None and self.weights:
             raise ValueError("should have either weight or weights")
-        if self.weight is not None:
-            try:
-                check_columns([*(self.columns or [None]), self.weight])
-            except ValueError:
-                raise ValueError(
-                    "should have weight, a column of pairs, by number or by name like columns"
-                ) from None
+        self._check_column("weight")
         return self
 
     @model_validator(mode="after")
@@ -498,6 +507,26 @@ class Recipe(_Section):
         if train.alignments and not guided:
             raise ValueError(
                 "should have training.guided_attention, such as 1.0, with data.train.alignments"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _tags_are_read(self) -> Self:
+        tagged = [split for split, pairs in self.data.splits.items() if pairs.tags is not None]
+        ((side, tokenizer), *_) = self.tokenizer.chosen.items()
+        if tagged and len(tagged) < len(self.data.splits):
+            raise ValueError(
+                f"should have tags, a column, in each part of data, not only in {tagged[0]}"
+            )
+        if tagged and not tokenizer.tags:
+            raise ValueError(
+                f"should have tokenizer.{side}.tags: true, with kind: sentencepiece or characters, "
+                f"with data.{tagged[0]}.tags"
+            )
+        if tagged and self.search.split_sentences:
+            raise ValueError(
+                "should have no search.split_sentences with data.train.tags, because only the "
+                "first sentence would have tags"
             )
         return self
 
