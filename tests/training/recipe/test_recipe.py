@@ -350,8 +350,8 @@ class TestValues:
             (
                 "data.validation",
                 "",
-                "a mapping with the keys source, target, pairs, columns, builtin, context. "
-                "Received: data.validation=None",
+                "a mapping with the keys source, target, pairs, columns, tags, builtin, "
+                "context. Received: data.validation=None",
             ),
             ("training.epochs", "ten", "a valid integer. Received: training.epochs='ten'"),
             ("training.epochs", "true", "a valid integer. Received: training.epochs=True"),

@@ -1,0 +1,173 @@
+"""Tags in front of texts, `--tags` and `--tags-column`."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kerasnmt import zoo
+from kerasnmt.cli.loading import load_translator
+from kerasnmt.tasks import Translator
+from kerasnmt.text import CharacterTokenizer
+from tests.cli.conftest import write
+
+RECIPE = """\
+model: {name: bahdanau_gru, units: 8}
+tokenizer: {shared: {kind: characters, tags: true}}
+data: {train: {builtin: 60}, validation: {builtin: 4}}
+search: {beam_size: 2, max_length: 8}
+"""
+TAGS = [f"<{tag}>" for tag in ("V", "N", "PST", "PRS", "1", "2", "3", "SG", "PL", "DAT", "ACC")]
+WORDS = ["walk", "", "go", " ", "ox"]
+TAGGED = ["<V><PST>walk", "", "<V><PST>go", " ", "<V><PST>ox"]
+
+
+@pytest.fixture(scope="module")
+def tagged_run(tmp_path_factory):
+    """A run with random weights that reads characters and eleven tags."""
+    letters = [*"abcdefghijklmnopqrstuvwxyz"]
+    model = zoo.bahdanau_gru(
+        CharacterTokenizer([*TAGS, *letters]), CharacterTokenizer(letters), units=8
+    )
+    rng = np.random.default_rng(5)
+    model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
+    folder = tmp_path_factory.mktemp("tags") / "run"
+    folder.mkdir()
+    model.save(folder / "model.keras")
+    (folder / "recipe.yaml").write_text(RECIPE)
+    return folder
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_the_same_tags_for_all_texts(kerasnmt, tagged_run):
+    """An empty line has no tags, and stays empty."""
+
+    def translations(words, *options):
+        done = kerasnmt("translate", tagged_run, *options, stdin="\n".join(words))
+        assert (done.code, done.err) == (0, "")
+        return done.lines
+
+    expected = translations(TAGGED, "--scores")
+    assert expected[1] == "\t0.000000" and expected != translations(WORDS, "--scores")
+    for tags in ("V;PST", "V PST", "<V>;PST"):
+        assert translations(WORDS, "--scores", "--tags", tags) == expected
+    assert translations(WORDS, "--tags", " ; ") == translations(WORDS)
+    n_best = ("--n-best", 2)
+    assert translations(WORDS, "--tags", "N", *n_best) == translations(
+        [f"<N>{word}" if word.strip() else word for word in WORDS], *n_best
+    )
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_given_translations(kerasnmt, tagged_run, tmp_path):
+    files = {name: write(tmp_path / name, texts) for name, texts in (("w", WORDS), ("t", TAGGED))}
+    target = ["--target", write(tmp_path / "target", ["walked", "a", "went", "b", "ox en"])]
+    bare = tagged_run, "--source", files["w"]
+    for verb in ("score", "align"):
+        expected = kerasnmt(verb, tagged_run, "--source", files["t"], *target)
+        assert expected.code == 0
+        done = kerasnmt(verb, *bare, *target, "--tags", "V;PST")
+        assert done.out == expected.out
+        assert verb == "align" or done.out != kerasnmt(verb, *bare, *target).out
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_attention(kerasnmt, tagged_run, tmp_path):
+    for name, *options in (("a.svg",), ("a.svg", "--target", "went"), ("a.html",)):
+        output = ["--output", tmp_path / name, *options]
+        expected = kerasnmt("attention", tagged_run, "<V><PST>go", *output)
+        tagged = (tmp_path / name).read_text()
+        assert kerasnmt("attention", tagged_run, "go", *output, "--tags", "V;PST") == expected
+        page = (tmp_path / name).read_text()
+        assert name == "a.svg" or page == tagged
+        done = kerasnmt("attention", tagged_run, "go", *output, "--tags", "X")
+        assert (done.code, done.err.count("with <X>.")) == (2, 1)
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_tags_of_a_file_of_pairs(kerasnmt, tagged_run, tmp_path):
+    """The same word with other tags is another sentence."""
+    rows = ["walk\ta\tV;PST", "walk\tb\tV PRS", "go\tc\t"]
+    wide = write(tmp_path / "wide.tsv", rows)
+    pairs = write(tmp_path / "pairs.tsv", ["<V><PST>walk\ta", "<V><PRS>walk\tb", "go\tc"])
+    chosen = ("--pairs", wide, "--columns", "1,2")
+    expected = kerasnmt("evaluate", tagged_run, "--pairs", pairs)
+    assert kerasnmt("evaluate", tagged_run, *chosen, "--tags-column", 3).out == expected.out
+    assert expected.lines[-1] == "on 3 sentences"
+    assert kerasnmt("evaluate", tagged_run, *chosen).lines[-1].startswith("on 2 sentences with 3")
+    pairs = write(pairs, ["<N>walk\ta", "<N>go\tc"])
+    expected = kerasnmt("evaluate", tagged_run, "--pairs", pairs, "--json")
+    bare = write(tmp_path / "bare.tsv", ["walk\ta", "go\tc"])
+    done = kerasnmt("evaluate", tagged_run, "--pairs", bare, "--tags", "N", "--json")
+    assert done.out == expected.out and json.loads(done.out)["sentences"] == 2
+    for arguments, message in (
+        (["--pairs", wide, "--tags-column", 3], "Received: columns=None, and 3 beside them."),
+        ([*chosen, "--tags-column", "tag"], "Received: columns=[1, 2], and 'tag' beside them."),
+        (["--source", bare, "--reference", bare, "--tags-column", 3], "Expected --pairs FILE with"),
+        ([*chosen, "--tags-column", 4], "Expected at least 4 columns."),
+    ):
+        done = kerasnmt("evaluate", tagged_run, *arguments)
+        assert (done.code, done.err.count("\n")) == (2, 1) and message in done.err
+
+
+@pytest.mark.parametrize(
+    ("tags", "message"),
+    [
+        (
+            "V;XX;PST;YY",
+            "Expected tags that the model knows: <V>, <N>, <PST>, <PRS>, <1>, <2>, <3>, <SG>, <PL>,"
+            " <DAT>, …. Received: --tags V;XX;PST;YY, with <XX>, <YY>.",
+        ),
+        (
+            "<V><PST>",
+            "Expected tags without spaces and angle brackets inside, such as V;PST or <V>, other "
+            "than </s>, <pad>, <s>, <unk>. Received: '<V><PST>' in '<V><PST>'.",
+        ),
+        ("s", "Received: '<s>' in 's'."),
+    ],
+)
+def test_tags_that_the_model_does_not_have(kerasnmt, tagged_run, tags, message):
+    done = kerasnmt("translate", tagged_run, "--tags", tags, stdin="walk\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith(f"{message}\n") and done.err.count("\n") == 1
+
+
+def test_a_model_without_tags(kerasnmt, run_folder):
+    done = kerasnmt("translate", run_folder, "--tags", "de", stdin="no\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("model knows: it has none. Received: --tags de, with <de>.\n")
+
+
+def test_sentences_that_are_read_alone(kerasnmt, tagged_run, monkeypatch):
+    class Splitting(Translator):
+        def __init__(self):
+            self.fields, self.description = ("text",), {"split_sentences": True}
+
+    monkeypatch.setattr("kerasnmt.cli.translate.load_translator", lambda *_, **__: Splitting())
+    done = kerasnmt("translate", tagged_run, "--tags", "de", stdin="no\n")
+    assert (done.code, done.out) == (2, "") and "without split_sentences with --tags" in done.err
+
+
+def test_requests_without_texts(kerasnmt, tagged_run, monkeypatch, tmp_path):
+    class Captions(Translator):
+        def __init__(self):
+            self.fields, self.description = ("image",), {}
+
+    monkeypatch.setattr("kerasnmt.cli.translate.load_translator", lambda *_, **__: Captions())
+    image = write(tmp_path / "a.png", ["a"])
+    done = kerasnmt("translate", tagged_run, "--image", image, "--tags", "de")
+    assert done == (2, "", "error: Expected texts with --tags. Received: image.\n")
+
+
+@pytest.mark.parametrize(
+    "runtime", ["tensorflow", pytest.param("onnx", marks=pytest.mark.thorough("another runtime"))]
+)
+def test_an_export_knows_its_tags(kerasnmt, tagged_run, tmp_path, runtime):
+    done = kerasnmt("export", tagged_run, tmp_path / "export", "--runtime", runtime)
+    assert done.code == 0
+    assert load_translator(tmp_path / "export").description["source_tags"] == TAGS
+    given = {"stdin": "walk\n\ngo\n"}
+    expected = kerasnmt("translate", tagged_run, "--tags", "V;PST", **given)
+    assert kerasnmt("translate", tmp_path / "export", "--tags", "V;PST", **given) == expected
+    done = kerasnmt("translate", tmp_path / "export", "--tags", "V;XX", **given)
+    assert (done.code, done.err.count("with <XX>.")) == (2, 1)
