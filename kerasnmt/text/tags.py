@@ -16,6 +16,34 @@ def is_tag(text: str) -> bool:
     return bool(TAG.fullmatch(text)) and text not in _RESERVED
 
 
+def with_tags(text: str, tags: str | Iterable[str]) -> str:
+    """Return a text with tags in front, which tokenizers with `tags=True` read as single tokens.
+
+    ```python
+    with_tags("walk", "V;PST;3;SG")  # "<V><PST><3><SG>walk"
+    with_tags("Good morning", ["de"])  # "<de>Good morning"
+    ```
+
+    Args:
+        text: A source.
+        tags: Tags with `;` or spaces between them, as in UniMorph, or a list of tags. A tag may
+            have its angle brackets. Without tags, the text stays as it is.
+
+    Raises:
+        ValueError: If a tag contains spaces or further angle brackets, or is the name of a special
+            token, such as `<s>`.
+    """
+    names = re.split(r"[;\s]+", tags) if isinstance(tags, str) else tags
+    written = [name if name[0] + name[-1] == "<>" else f"<{name}>" for name in names if name]
+    for tag in written:
+        if not is_tag(tag):
+            raise ValueError(
+                "Expected tags without spaces and angle brackets inside, such as V;PST or <V>, "
+                f"other than {', '.join(sorted(_RESERVED))}. Received: {tag!r} in {tags!r}."
+            )
+    return "".join([*written, text])
+
+
 def tags_of(texts: Iterable[str]) -> list[str]:
     """Return the different tags in texts, sorted by code points."""
     return sorted({tag for text in texts for tag in TAG.findall(text) if is_tag(tag)})
