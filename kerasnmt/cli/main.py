@@ -10,6 +10,7 @@ from kerasnmt.cli.align import align
 from kerasnmt.cli.attention import attention
 from kerasnmt.cli.check import check
 from kerasnmt.cli.demo import demo
+from kerasnmt.cli.distill import distill
 from kerasnmt.cli.errors import report
 from kerasnmt.cli.evaluate import evaluate
 from kerasnmt.cli.export import export
@@ -35,8 +36,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _VERBS = (
-    *(demo, models, presets, init, train, launch, translate, translate_files, evaluate, score),
-    *(export, check, serve, server_config, attention, align),
+    *(demo, models, presets, init, train, launch, translate, translate_files, distill, evaluate),
+    *(score, export, check, serve, server_config, attention, align),
 )
 _SETTINGS = {
     # The options of the launched command are not options of `launch`.
@@ -46,7 +47,7 @@ _SETTINGS = {
 }
 for _verb in _VERBS:
     app.command(
-        epilog=search_help() if _verb in (translate, evaluate, export) else None,
+        epilog=search_help() if _verb in (translate, distill, evaluate, export) else None,
         context_settings=_SETTINGS.get(_verb),
     )(_verb)
 

@@ -23,7 +23,7 @@ from .processes import Processes, join_processes
 from .recipe import Recipe
 from .run_folder import RunFolder
 from .schedules import InverseSquareRoot, learning_rate_schedule
-from .scoring import bleu_tokenizer, compared_scores, translation_scores
+from .scoring import bleu_tokenizer, compared_scores, nearest_translations, translation_scores
 from .training import train
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "grouped",
     "join_processes",
     "learning_rate_schedule",
+    "nearest_translations",
     "texts",
     "train",
     "translation_scores",

@@ -153,6 +153,41 @@ def compared_scores(
     return scores
 
 
+def nearest_translations(
+    translations: Sequence[Sequence[str]],
+    references: Sequence[Reference],
+    *,
+    tokenize: str | None = None,
+) -> list[str]:
+    """Return the translation of each source that is most like the reference.
+
+    The measure is the sentence BLEU of sacreBLEU, without the n-grams that are longer than the
+    sentence. Of equally good translations, it returns the first one. A student that learns these
+    translations learns from the teacher and from the reference.
+
+    Source: Kim and Rush (2016), "Sequence-level knowledge distillation", section 3.3.
+
+    Args:
+        translations: Translations of each source, best first, such as an n-best list.
+        references: Reference of each source, or a list of its references, in the same order.
+        tokenize: Tokenizer of sacreBLEU; see `translation_scores`.
+
+    Returns:
+        One translation for each source. It is empty if a source has none.
+
+    Raises:
+        ValueError: If the numbers of sources and references differ, there are none, or the
+            tokenizer cannot be used.
+    """
+    _check_lengths(translations, references)
+    bleu = _bleu(bleu_tokenizer(references, tokenize), effective_order=True)
+    nearest = []
+    for texts, known in zip(translations, map(_as_list, references), strict=True):
+        scores = [bleu.sentence_score(text, known).score for text in texts]
+        nearest.append(texts[scores.index(max(scores))] if texts else "")
+    return nearest
+
+
 def _matches(translations: Sequence[str], references: Sequence[Reference]) -> list[bool]:
     """Return whether each translation equals a reference."""
     rows = zip(translations, map(_as_list, references), strict=True)
@@ -179,7 +214,7 @@ def _metrics(references: Sequence[Reference], tokenize: str | None) -> dict[str,
     return {"bleu": _bleu(bleu_tokenizer(references, tokenize)), "chrf": CHRF()}
 
 
-def _bleu(tokenize: str) -> Any:
+def _bleu(tokenize: str, **options: Any) -> Any:
     """Return the metric with a tokenizer, which may load a package or download a model."""
     from sacrebleu.metrics import BLEU
 
@@ -191,7 +226,7 @@ def _bleu(tokenize: str) -> Any:
         )
     try:
         # Without `force`, sacreBLEU warns about text that looks tokenized, such as short sentences.
-        return BLEU(force=True, tokenize=tokenize)
+        return BLEU(force=True, tokenize=tokenize, **options)
     except (Exception, SystemExit) as error:  # sacreBLEU exits if a download fails
         if extra := _EXTRAS.get(tokenize):
             problem, remedy = "is not installed", f'Run `pip install "sacrebleu[{extra}]"`'
@@ -213,7 +248,7 @@ def _columns(references: Sequence[Reference]) -> list[list[str | None]]:
     return [list(column) for column in zip_longest(*map(_as_list, references))]
 
 
-def _check_lengths(translations: Sequence[str], references: Sequence[Reference]) -> None:
+def _check_lengths(translations: Sequence[Any], references: Sequence[Reference]) -> None:
     if len(translations) != len(references) or not translations:
         raise ValueError(
             "Expected a reference for each translation, and at least one of them. "

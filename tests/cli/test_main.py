@@ -14,7 +14,17 @@ from kerasnmt.version import __version__
 
 COMMANDS = [
     *("demo", "models", "presets", "init", "train", "launch", "translate", "translate-files"),
-    *("evaluate", "score", "export", "check", "serve", "server-config", "attention", "align"),
+    *(
+        "distill",
+        "evaluate",
+        "score",
+        "export",
+        "check",
+        "serve",
+        "server-config",
+        "attention",
+        "align",
+    ),
 ]
 
 

@@ -6,7 +6,12 @@ import pytest
 import sacrebleu
 from sacrebleu.tokenizers import tokenizer_ja_mecab, tokenizer_ko_mecab, tokenizer_spm
 
-from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
+from kerasnmt.training import (
+    bleu_tokenizer,
+    compared_scores,
+    nearest_translations,
+    translation_scores,
+)
 
 REFERENCES = ["Zwei Hunde laufen im Gras.", "Ein Mann liest."]
 
@@ -113,6 +118,15 @@ def test_one_sentence_of_many_is_chance():
 def test_sign_test_of_exact_matches(system, baseline, p_value):
     scores = compared_scores([*system], [*baseline], [*"abcdefgh"])
     assert scores["exact_p_value"] == pytest.approx(p_value)
+
+
+def test_the_nearest_translation_of_each_source():
+    """It has the highest sentence BLEU; the first one wins a tie; of no translations it is ""."""
+    beams = [["a b c x", "a b c d e", "a b c d"], ["x", "y"], [], ["q r", "k l m n"]]
+    references = ["a b c d", "z", "w", ["k l m o", "q s t u"]]
+    assert nearest_translations(beams, references) == ["a b c d", "x", "", "k l m n"]
+    with pytest.raises(ValueError, match="Received: 4 translations and 1 references"):
+        nearest_translations(beams, ["a"])
 
 
 def test_a_baseline_of_another_length():

@@ -404,3 +404,47 @@ def test_captions_and_looks_are_measured():
     )
     assert reproduce.exact_captions(model, scenes, "de") == 4 / 6
     assert reproduce.looked_at_named(model, scenes, "de") == 0.5
+
+
+def test_table_of_languages_and_seeds():
+    train_all = script("train_all", ".")
+    results = {
+        "ady": {"runs": {"1": {"exact": 70.0}, "2": {"exact": 74.0}}, "ensemble": {"exact": 75.0}},
+        "dut": {"runs": {"1": {"exact": 80.0}, "2": {"exact": 80.0}}, "ensemble": {"exact": 82.0}},
+    }
+    assert train_all.table(results, "exact").splitlines()[2:] == [
+        "| ady | 72.00 | 2.83 | 75.00 |",
+        "| dut | 80.00 | 0.00 | 82.00 |",
+        "| mean | 76.00 | 1.41 | 78.50 |",
+    ]
+    results["dut"].pop("ensemble")
+    with pytest.raises(ValueError, match="zip"):
+        train_all.table(results, "exact")
+
+
+@pytest.mark.thorough("trains in two processes")
+def test_train_all(tmp_path, monkeypatch, capsys):
+    """Each seed of a language is trained once. Their ensemble is scored."""
+    (tmp_path / "x.tsv").write_text("a\ta\nb\tb\nc\tc\n" * 20)
+    recipe, runs = tmp_path / "recipe.yaml", tmp_path / "runs"
+    recipe.write_text(
+        "model: {name: bahdanau_gru, units: 4, embedding_dim: 4}\n"
+        "tokenizer: {shared: {kind: characters}}\n"
+        "data: {train: {pairs: '{language}.tsv'}, validation: {pairs: x.tsv}}\n"
+        "training: {epochs: 1, monitor: exact}\n"
+    )
+    train_all = script("train_all", ".")
+    changes = [f"data.{part}.pairs={tmp_path}/{{language}}.tsv" for part in ("train", "test")]
+    arguments = [str(recipe), str(runs), "--languages", "x", "--seeds", "1", "2", "--set", *changes]
+    monkeypatch.setattr(sys, "argv", ["train_all.py", *arguments])
+    train_all.main()
+    (results,) = json.loads((runs / "results.json").read_text()).values()
+    for seed in "12":
+        found = json.loads((runs / f"x_{seed}" / "results.json").read_text())
+        assert found["seed"] == int(seed) and results["runs"][seed].items() <= found.items()
+        train_all.train(recipe, runs / f"x_{seed}", ["model.name=none"])  # is finished
+    assert results["ensemble"].keys() == {"bleu", "chrf", "exact"}
+    done = capsys.readouterr()
+    assert done.err.count("training ") == 2 and "| mean | " in done.out
+    with pytest.raises(SystemExit, match=r"x_3: error: data.train.pairs: the file"):
+        train_all.train(recipe, runs / "x_3", [])
