@@ -56,6 +56,7 @@ def ensemble(runs: Sequence[Path], test: Any) -> dict[str, float]:
     if test.pairs:
         data = ["--pairs", test.pairs]
         data += ["--columns", ",".join(map(str, test.columns))] if test.columns else []
+        data += ["--tags-column", str(test.tags)] if test.tags is not None else []
     else:
         data = ["--source", test.source, "--reference", test.target]
     others = [argument for run in runs[1:] for argument in ("--with", run)]
