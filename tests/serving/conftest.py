@@ -209,6 +209,7 @@ def description_of(model, source_kind, target_kind, **options):
         "weights": "float32",
         "source_kind": source_kind,
         "target_kind": target_kind,
+        "source_tags": [],
     }
 
 
