@@ -43,6 +43,11 @@ ROWS: dict[str, dict[str, Any]] = {
     "bahdanau_gru, chunkwise": {"name": "bahdanau_gru", "attention": "chunkwise"},
     "bahdanau_gru, gaussian": {"name": "bahdanau_gru", "attention": "gaussian"},
     "bahdanau_gru, tag features": {"name": "bahdanau_gru", "tags": "concat"},
+    "bahdanau_gru, monotonic, tag features": {
+        "name": "bahdanau_gru",
+        "attention": "monotonic",
+        "tags": "concat",
+    },
     "luong_general_lstm": {"name": "luong_general_lstm"},
     "luong_general_lstm, input feeding": {"name": "luong_general_lstm", "input_feeding": True},
     "cgru": {"name": "cgru"},

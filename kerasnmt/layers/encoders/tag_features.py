@@ -35,7 +35,7 @@ class TagFeatures(Composite, keras.layers.Layer):
     Source: Sennrich and Haddow (2016), "Linguistic input features improve neural machine
     translation", equation 1, which concatenates embeddings; here, the features of a token are
     summed, and have the embeddings of words. Wu, Cotterell and Hulden (2021), "Applying the
-    transformer to character-level transduction", section 2.3, for tags without positions.
+    transformer to character-level transduction", for tags whose order and positions do not matter.
 
     Args:
         tag_ids: Ids of the tags, above 3.
