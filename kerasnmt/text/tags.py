@@ -8,7 +8,8 @@ TAG = re.compile(r"<[^<>\s\0]+>")
 # Code points of a plane for private use, which stand for tags while TensorFlow reads a text.
 FIRST_CODE_POINT, LAST_CODE_POINT = 0xF0000, 0xFFFFF
 _PRIVATE = re.compile(f"[{chr(FIRST_CODE_POINT)}-{chr(LAST_CODE_POINT)}]")
-_RESERVED = {"<pad>", "<unk>", "<s>", "</s>"}
+# Special tokens, and the pieces of SentencePiece that are bytes.
+_RESERVED = {"<pad>", "<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))}
 
 
 def is_tag(text: str) -> bool:
