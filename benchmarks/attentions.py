@@ -42,6 +42,12 @@ ROWS: dict[str, dict[str, Any]] = {
     "bahdanau_gru, monotonic": {"name": "bahdanau_gru", "attention": "monotonic"},
     "bahdanau_gru, chunkwise": {"name": "bahdanau_gru", "attention": "chunkwise"},
     "bahdanau_gru, gaussian": {"name": "bahdanau_gru", "attention": "gaussian"},
+    "bahdanau_gru, tag features": {"name": "bahdanau_gru", "tags": "concat"},
+    "bahdanau_gru, monotonic, tag features": {
+        "name": "bahdanau_gru",
+        "attention": "monotonic",
+        "tags": "concat",
+    },
     "luong_general_lstm": {"name": "luong_general_lstm"},
     "luong_general_lstm, input feeding": {"name": "luong_general_lstm", "input_feeding": True},
     "cgru": {"name": "cgru"},
@@ -49,6 +55,11 @@ ROWS: dict[str, dict[str, Any]] = {
     "cgru, four transitions": {"name": "cgru", "transitions": 4},
     "hard_attention_lstm": {"name": "hard_attention_lstm"},
     "hard_monotonic_lstm, order 0": {"name": "hard_monotonic_lstm", "order": 0},
+    "hard_monotonic_lstm, order 0, tag features": {
+        "name": "hard_monotonic_lstm",
+        "order": 0,
+        "tags": "concat",
+    },
     "hard_monotonic_lstm, order 1": {"name": "hard_monotonic_lstm", "order": 1},
     "transformer_tiny": {"name": "transformer_tiny"},
     "transformer_tiny, ssru": {"name": "transformer_tiny", "decoder": "ssru"},
@@ -191,7 +202,9 @@ def main() -> None:
             for language in LANGUAGES[task] if folder else []:
                 for row in options.rows:
                     wanted = not options.languages or language in options.languages
-                    if not wanted or (row, language, seed) in done:
+                    # Words to pronounce have no tags.
+                    fits = task == "inflection" or "tags" not in ROWS[row]
+                    if not (wanted and fits) or (row, language, seed) in done:
                         continue
                     one = ["--one", row, task, language, str(seed)]
                     command = [sys.executable, __file__, f"--{task}", folder, "--output"]

@@ -82,6 +82,7 @@ from kerasnmt.layers.encoders.recurrent_layers import (
     BidirectionalLayer,
     ForwardLayer,
 )
+from kerasnmt.layers.encoders.tag_features import TagFeatures
 from kerasnmt.layers.memory.encodings import BagOfWords, PositionEncoding
 from kerasnmt.layers.memory.memories import (
     AdjacentMemories,
@@ -198,6 +199,7 @@ __all__ = [
     "StackedCell",
     "StateDropout",
     "StateReadout",
+    "TagFeatures",
     "TanhReadout",
     "Targets",
     "ThoughtVectorDecoderCell",

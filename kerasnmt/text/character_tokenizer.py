@@ -126,11 +126,6 @@ class CharacterTokenizer(VocabularyTokenizer):
             sample,
         )
 
-    @property
-    def tags(self) -> list[str]:
-        """Tags of the vocabulary, in the order of their ids."""
-        return [*self._tags]
-
     def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
         """Return sources, or their contexts, without white space at their start and end.
 

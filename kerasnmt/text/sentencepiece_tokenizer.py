@@ -21,7 +21,7 @@ from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.normalization import NORMALIZATIONS, SPACES, nfc, substitutes
 from kerasnmt.text.sentences import sample_of_sentences
-from kerasnmt.text.tags import is_tag, tags_of
+from kerasnmt.text.tags import tags_of
 from kerasnmt.text.tokenizer import Tokenizer, as_tensor
 
 # Number of sentences from which the frequencies of ids are estimated.
@@ -99,7 +99,6 @@ class SentencePieceTokenizer(Tokenizer):
         pieces = [processor.id_to_piece(i) for i in range(4, len(processor))]
         super().__init__(pieces, counts)
         self._model = model
-        self._tags = [*filter(is_tag, pieces)]
         self.normalization = normalization
         with tf.init_scope():
             if normalization:
@@ -185,11 +184,6 @@ class SentencePieceTokenizer(Tokenizer):
         trained = _without_path(model.getvalue())
         counts = _counts(trained, corpus[:_COUNTED])
         return cls(trained, counts, normalization="nfc" if composed else None)
-
-    @property
-    def tags(self) -> list[str]:
-        """Tags of the vocabulary, in the order of their ids."""
-        return [*self._tags]
 
     def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
         """Replace characters that the vocabulary does not contain by their compatible forms.

@@ -8,7 +8,8 @@ TAG = re.compile(r"<[^<>\s\0]+>")
 # Code points of a plane for private use, which stand for tags while TensorFlow reads a text.
 FIRST_CODE_POINT, LAST_CODE_POINT = 0xF0000, 0xFFFFF
 _PRIVATE = re.compile(f"[{chr(FIRST_CODE_POINT)}-{chr(LAST_CODE_POINT)}]")
-_RESERVED = {"<pad>", "<unk>", "<s>", "</s>"}
+# Special tokens, and the pieces of SentencePiece that are bytes.
+_RESERVED = {"<pad>", "<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))}
 
 
 def is_tag(text: str) -> bool:
@@ -38,8 +39,8 @@ def with_tags(text: str, tags: str | Iterable[str]) -> str:
     for tag in written:
         if not is_tag(tag):
             raise ValueError(
-                "Expected tags without spaces and angle brackets inside, such as V;PST or <V>, "
-                f"other than {', '.join(sorted(_RESERVED))}. Received: {tag!r} in {tags!r}."
+                "Expected tags without spaces and angle brackets inside, such as V;PST or <V>, and "
+                f"no special token, such as <s>. Received: {tag!r} in {tags!r}."
             )
     return "".join([*written, text])
 

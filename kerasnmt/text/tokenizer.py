@@ -11,6 +11,7 @@ from kerasnmt.columns import without_surrogates
 from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
 from kerasnmt.text.extended_source import ExtendedSource
+from kerasnmt.text.tags import is_tag
 from kerasnmt.text.word_indices import word_indices
 
 
@@ -92,10 +93,8 @@ class Tokenizer(tf.Module):
             self._written = tf.constant(["", "<unk>", "<s>", "</s>", *entries])
 
     def __repr__(self) -> str:
-        with tf.init_scope():
-            shown = [entry.decode() for entry in self._written[4:8].numpy()]
         more = "…" if self.vocabulary_size > 8 else ""
-        entries = ", ".join([*map(repr, shown), *filter(None, [more])])
+        entries = ", ".join([*map(repr, self._entries[4:8]), *filter(None, [more])])
         return f"<{type(self).__name__} of {self.vocabulary_size:,} ids: {entries}>"
 
     @property
@@ -105,8 +104,28 @@ class Tokenizer(tf.Module):
 
     @property
     def tags(self) -> list[str]:
-        """Tags that are single tokens, such as `<de>`; see `kerasnmt.text.with_tags`."""
-        return []
+        """Tags that are single tokens in front of a text, such as `<de>`; see `with_tags`."""
+        if self.kind not in ("characters", "sentencepiece"):  # there, they would be part of a word
+            return []
+        return [*filter(is_tag, self._entries)]
+
+    @property
+    def tag_ids(self) -> list[int]:
+        """Ids of the tags in the vocabulary, such as `<de>`."""
+        return [id_ for id_, entry in enumerate(self._entries) if is_tag(entry)]
+
+    @property
+    def space_ids(self) -> list[int]:
+        """Ids of the tokens that are a space alone, shown as "▁"."""
+        if self.kind not in ("characters", "sentencepiece"):
+            return []
+        return [id_ for id_, entry in enumerate(self._entries) if entry == "▁"]
+
+    @property
+    def _entries(self) -> list[str]:
+        """Text of each id."""
+        with tf.init_scope():
+            return [entry.decode() for entry in self._written.numpy()]
 
     @property
     def log_frequencies(self) -> np.ndarray | None:

@@ -36,6 +36,9 @@ ARGUMENTS = {
     "`kerasnmt.layers.NormalizedGRUCell`. The gradients are steadier, and a step takes longer.",
     "state_dropout": "Dropout rate of the recurrent states, with one mask for all steps; see "
     "`kerasnmt.layers.StateDropout`.",
+    "tags": 'How the encoder reads the tags of a source, such as `<V>`: "tokens" like all other '
+    'tokens, "concat" or "sum" as features of the others, in any order; see '
+    "`kerasnmt.layers.TagFeatures`. The latter two need a source tokenizer with tags.",
     "tie_embeddings": "Whether the output projection uses the target embeddings as its weights.",
     "share_embeddings": "Whether source and target use one embedding matrix. Both must have the "
     "same tokenizer or size.",

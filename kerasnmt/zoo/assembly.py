@@ -28,6 +28,7 @@ def recurrent_model(
     decoder_cell: keras.layers.Layer,
     readout: keras.layers.Layer,
     embedding_dim: int,
+    tags: str,
     dropout: float,
     tie_embeddings: bool,
     share_embeddings: bool,
@@ -70,6 +71,7 @@ def recurrent_model(
             dropout=dropout,
             residual=residual,
             context_dropout=context_dropout,
+            tags=tag_features(source, tags),
             name="encoder",
         ),
         bridge=bridge,
@@ -101,6 +103,26 @@ def source_embedding(
         return None
     size, _, _ = sizes_and_tokenizers(source, target)
     return word_embedding(size, embedding_dim, scale)
+
+
+def tag_features(source: Any, tags: str) -> layers.TagFeatures | None:
+    """Return the part of the encoder for the argument `tags` of a model.
+
+    Raises:
+        ValueError: If the name is unknown, or the source has no tokenizer with tags.
+    """
+    if tags == "tokens":
+        return None
+    if tags not in ("concat", "sum"):
+        raise ValueError(f"Expected tags 'tokens', 'concat' or 'sum'. Received: tags={tags!r}")
+    tag_ids = [] if isinstance(source, int) else source.tag_ids
+    if not tag_ids:
+        raise ValueError(
+            f"Expected a source tokenizer with tags, such as <V>, for tags={tags!r}. Received: "
+            f"source={source!r}. Train it on sources with tags; CharacterTokenizer and "
+            "SentencePieceTokenizer need tags=True (tags: true in a recipe)."
+        )
+    return layers.TagFeatures(tag_ids, tags, source.space_ids, name="tags")
 
 
 def vocabulary_projection(vocabulary_size: int, tied: bool) -> keras.layers.Layer:

@@ -29,6 +29,7 @@ def transformer(
     normalizer: str | keras.layers.Layer = "softmax",
     pre_norm: bool = False,
     max_positions: int | None = None,
+    tags: str = "tokens",
     tie_embeddings: bool = True,
     share_embeddings: bool | None = None,
 ) -> Seq2Seq:
@@ -60,6 +61,9 @@ def transformer(
             paper.
         max_positions: Number of learned positions, which limits the length of texts, or None for
             sinusoidal positions, which have no limit.
+        tags: How the encoder reads the tags of a source, such as `<V>`: "tokens" like all other
+            tokens, or "sum" as features of the others, in any order and without positions; see
+            `kerasnmt.layers.TagFeatures`. "sum" needs a source tokenizer with tags.
         share_embeddings: Whether source and target use one embedding matrix. None shares it if
             `target` is None or the source's tokenizer.
     """
@@ -90,12 +94,12 @@ def transformer(
         norm = layers.PreNorm if pre_norm else layers.PostNorm
         return [norm(dropout, name=f"around_{sublayer}") for sublayer in sublayers]
 
-    def common_parts() -> dict[str, Any]:
+    def common_parts(more_positions: int = 0) -> dict[str, Any]:
         """Return arguments that both encoder and decoder take, with new layers."""
         return {
             "positions": layers.SinusoidalPositions(name="positions")
             if max_positions is None
-            else layers.LearnedPositions(max_positions, name="positions"),
+            else layers.LearnedPositions(max_positions + more_positions, name="positions"),
             "normalization": layers.LayerNormalization(name="normalization") if pre_norm else None,
             "dropout": dropout,
         }
@@ -125,7 +129,8 @@ def transformer(
         encoder=layers.TransformerEncoder(
             embedding=assembly.source_embedding(source, target, share_embeddings, units, scale),
             layers=encoder_stack,
-            **common_parts(),
+            tags=assembly.tag_features(source, tags),
+            **common_parts(more_positions=int(tags != "tokens")),  # that of tags
             name="encoder",
         ),
         bridge=None,

@@ -120,8 +120,8 @@ def test_tags_of_a_file_of_pairs(kerasnmt, tagged_run, tmp_path):
         ),
         (
             "<V><PST>",
-            "Expected tags without spaces and angle brackets inside, such as V;PST or <V>, other "
-            "than </s>, <pad>, <s>, <unk>. Received: '<V><PST>' in '<V><PST>'.",
+            "Expected tags without spaces and angle brackets inside, such as V;PST or <V>, and no "
+            "special token, such as <s>. Received: '<V><PST>' in '<V><PST>'.",
         ),
         ("s", "Received: '<s>' in 's'."),
     ],

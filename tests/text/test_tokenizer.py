@@ -225,3 +225,16 @@ def test_repr():
     assert repr(WordTokenizer(["two", "dogs"])) == "<WordTokenizer of 6 ids: 'two', 'dogs'>"
     letters = CharacterTokenizer("abcde")
     assert repr(letters) == "<CharacterTokenizer of 9 ids: 'a', 'b', 'c', 'd', …>"
+
+
+def test_ids_of_tags_and_spaces():
+    texts = ["<V><PST>walk in", "<V> go", "<s> <0x41>"] * 4
+    for kind in (SentencePieceTokenizer, CharacterTokenizer):
+        tokenizer = kind.train(texts, 22, tags=True)
+        tokens = tokenizer.tokens(range(tokenizer.vocabulary_size)).numpy().tolist()
+        assert {tokens[one] for one in tokenizer.tag_ids} == {b"<PST>", b"<V>"}
+        assert [tokens[one] for one in tokenizer.space_ids] == ["▁".encode()]
+    # To a tokenizer of words, "▁" is a word.
+    tokenizer = WordTokenizer(["a", "▁", "<N>", "<>", "</s>a", "<V;PST>"])
+    assert (tokenizer.tag_ids, tokenizer.space_ids) == ([6, 9], [])
+    assert PunctuationTokenizer.train(["<V> a"]).tag_ids == []

@@ -39,8 +39,8 @@ ALWAYS = {*NAMES} - {*REPEATED, "transformer_tiny"}
 @pytest.mark.parametrize("eagerly", [True, pytest.param(False, marks=thorough)])
 def test_fit_save_and_load(case, eagerly, tmp_path):
     name, options = OPTIONS[case]
-    tokenizers = WordTokenizer(list("abcdefg")), CharacterTokenizer("abcdefghi")
-    model = make(name, *tokenizers, **options)
+    words = ["a", "<b>", "c", "d", "e", "f", "<g>"]
+    model = make(name, WordTokenizer(words), CharacterTokenizer("abcdefghi"), **options)
     model.compile(keras.optimizers.Adam(0.02), label_smoothing=0.1, run_eagerly=eagerly)
     inputs, targets = INPUTS, TARGETS
     if model.copies:  # its one vocabulary has 11 ids

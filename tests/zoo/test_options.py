@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
-from tests.zoo.tiny_models import NAMES
+from kerasnmt.text import CharacterTokenizer, WordTokenizer
+from tests.zoo.tiny_models import NAMES, TINY, TINY_TRANSFORMER
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,16 @@ from tests.zoo.tiny_models import NAMES
         ("hard_monotonic_lstm", {"width": 3}, r"Expected no width with order=0.*width=3"),
         ("hard_monotonic_lstm", {"order": 1, "width": 0}, r"Expected width >= 1"),
         ("bahdanau_gru", {"coverage": -1.0}, r"Expected loss_weight >= 0"),
+        (
+            "luong_dot_lstm",
+            {"tags": "concat"},
+            r"Expected a source tokenizer with tags.*for tags='concat'. Received: source=11",
+        ),
+        (
+            "pointer_network_lstm",
+            {"tags": True},
+            r"Expected tags 'tokens', 'concat' or 'sum'. Received: tags=True",
+        ),
         ("pointer_generator_gru", {"target": 12}, r"Expected one tokenizer \(or size\)"),
         ("pointer_network_lstm", {"target": 12}, r"Received: source=11, target=12"),
     ],
@@ -48,6 +59,44 @@ from tests.zoo.tiny_models import NAMES
 def test_options_that_do_not_fit(name, options, message):
     with pytest.raises(ValueError, match=message):
         zoo.get_model(name)(11, **options)
+
+
+def test_a_vocabulary_without_tags():
+    message = r"Expected a source tokenizer with tags.*Received: source=<WordTokenizer of 5 ids"
+    with pytest.raises(ValueError, match=message):
+        zoo.cgru(WordTokenizer(["a"]), WordTokenizer(["<V>"]), tags="sum")
+
+
+def test_tags_are_those_of_the_source():
+    source = CharacterTokenizer(["a", "<V>", " ", "<N>"])
+    model = zoo.bahdanau_gru(source, WordTokenizer(["<V>"]), **TINY, tags="concat")
+    assert model.encoder.tags.get_config()["tag_ids"] == [5, 7]
+    assert model.encoder.tags.space_ids == [6]
+    plain, summed = (
+        zoo.bahdanau_gru(source, WordTokenizer(["<V>"]), **TINY, tags=tags)
+        for tags in ("tokens", "sum")
+    )
+    assert plain.encoder.tags is None
+    assert summed.count_params() == plain.count_params()
+    # A gate and direction of the encoder has `embedding_dim * units` more weights.
+    assert model.count_params() == plain.count_params() + 2 * 3 * 6 * 4
+
+
+def test_learned_positions_and_tags():
+    """A source of `max_positions` tokens is read, with tags or without."""
+    source = WordTokenizer(["a", "<V>"])
+    options = {**TINY_TRANSFORMER, "tags": "sum", "share_embeddings": False}
+    model = zoo.transformer_tiny(source, **options, max_positions=4)
+    ids = np.array([[4, 4, 4, 3], [5, 4, 4, 3]], "int32")
+    assert model.encoder(ids)[0].shape == (2, 4, 6)
+    with pytest.raises(ValueError, match=r"Expected at most 5 words"):
+        model.encoder(np.array([[4, 4, 4, 4, 3]], "int32"))
+    assert model.decoder.positions.max_length == 4
+
+
+def test_a_transformer_does_not_concatenate():
+    with pytest.raises(ValueError, match=r'Expected tags with merge="sum" in a Transformer'):
+        zoo.transformer_tiny(WordTokenizer(["<V>"]), tags="concat")
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("luong", "hard"))])

@@ -25,7 +25,7 @@ def test_the_stub_has_every_name_with_its_signature_and_docstring():
         **{"input_feeding": False, "normalizer": "softmax", "coverage": None, "fused": False},
         **{"layer_normalization": False, "dropout": 0.2, "context_dropout": 0.0},
         **{"output_dropout": None, "state_dropout": 0.0, "tie_embeddings": False},
-        **{"share_embeddings": False},
+        **{"share_embeddings": False, "tags": "tokens"},
     }
     assert [ast.unparse(a.annotation) for a in luong.args.kwonlyargs[:8]] == [
         *("int", "int", "bool", "int", "bool", "str | Layer", "float | None", "bool"),

@@ -111,10 +111,18 @@ OPTIONS = {
     "context_attention_gru entmax15": ("context_attention_gru", {"normalizer": "entmax15"}),
     "history_attention_gru sparsemax": ("history_attention_gru", {"normalizer": "sparsemax"}),
     "transformer_tiny sparsemax": ("transformer_tiny", {"normalizer": "sparsemax"}),
+    "bahdanau_gru tags": ("bahdanau_gru", {"tags": "concat"}),
+    "hard_monotonic_lstm tags": ("hard_monotonic_lstm", {"tags": "sum"}),
+    "pointer_network_lstm tags": (
+        "pointer_network_lstm",
+        {"tags": "concat", "share_embeddings": True},
+    ),
+    "transformer_tiny tags": ("transformer_tiny", {"tags": "sum", "max_positions": 9}),
 }
 # One of every decoder cell, window and kind of score. XLA, search and JAX take seconds for each, so
 # `make test` tries some of them there, and the others are thorough.
 COMPILED = [
+    "bahdanau_gru tags",
     "cgru deep",
     "cgru gaussian",
     "concat_gru chunkwise",
@@ -135,6 +143,7 @@ COMPILED = [
     "transformer_tiny ssru",
     "show_attend_tell_lstm",
     "transformer_tiny",
+    "transformer_tiny tags",
 ]
 thorough = pytest.mark.thorough("another model shows it, or this one does eagerly")
 # Cases that combine parts of other cases in another way. `tests/layers` tests each part.
@@ -154,7 +163,7 @@ REPEATED = [
     *("luong_local_p_lstm sparsemax", "pointer_generator_gru entmax15"),
     *("pointer_network_lstm sparsemax", "show_attend_tell_lstm entmax15"),
     *("context_attention_gru entmax15", "history_attention_gru sparsemax"),
-    "transformer_tiny sparsemax",
+    *("transformer_tiny sparsemax", "hard_monotonic_lstm tags", "pointer_network_lstm tags"),
 ]
 
 
@@ -168,6 +177,15 @@ def sizes(name):
     return TINY_TRANSFORMER if name.startswith("transformer") else TINY
 
 
+class TaggedIds:
+    """Stand-in for a tokenizer with tags, which needs no TensorFlow."""
+
+    tag_ids, space_ids, log_frequencies = [5, 10], [4], None
+
+    def __init__(self, vocabulary_size):
+        self.vocabulary_size = vocabulary_size
+
+
 def make(name, source=11, target=13, **options):
     if name in CAPTIONS:
         sides = [target]
@@ -175,6 +193,8 @@ def make(name, source=11, target=13, **options):
         sides = [target if isinstance(target, int) else source]
     else:
         sides = [source, target]
+    if options.get("tags") and isinstance(sides[0], int):
+        sides = [*map(TaggedIds, sides)]
     model = zoo.get_model(name)(*sides, **{**sizes(name), **options})
     return fill(model, scale=0.7)
 

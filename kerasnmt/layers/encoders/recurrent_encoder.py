@@ -25,6 +25,7 @@ class RecurrentEncoder(Encoder):
         residual: Whether every layer except the first has a residual connection. A layer whose
             input and output differ in size has none.
         context_dropout: Dropout rate of the annotations, in [0, 1).
+        tags: `TagFeatures`, or None to read tags as all other tokens.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class RecurrentEncoder(Encoder):
         dropout: float = 0.0,
         residual: bool = False,
         context_dropout: float = 0.0,
+        tags: keras.layers.Layer | None = None,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
@@ -44,6 +46,7 @@ class RecurrentEncoder(Encoder):
         self.dropout = dropout
         self.residual = residual
         self.context_dropout = context_dropout
+        self.tags = tags
         self.state_size = [layer.state_size for layer in reversed(layers)]
         self.memory_units = layers[-1].units
         self.dropouts = [
@@ -62,6 +65,10 @@ class RecurrentEncoder(Encoder):
             embedded_shape: `(batch, source_length, features)`, for an encoder without an embedding.
         """
         units = self.build_embedding(embedded_shape)
+        if self.tags is not None:
+            words_shape = (*source_ids_shape, units)
+            build_once(self.tags, words_shape)
+            units = self.tags.compute_output_shape(words_shape, source_ids_shape)[-1]
         for layer in self.layers:
             build_once(layer, (*source_ids_shape, units))
             units = layer.units
@@ -91,6 +98,8 @@ class RecurrentEncoder(Encoder):
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)
         memory = embedded if self.embedding is None else self.embedding(source_ids)
+        if self.tags is not None:
+            memory = self.tags(memory, source_ids)
         states: list[Any] = []
         for number, (layer, dropout) in enumerate(zip(self.layers, self.dropouts, strict=True)):
             words = dropout(memory, training=training)

@@ -51,7 +51,7 @@ class SinusoidalPositions(Composite, keras.layers.Layer):
         waves = ops.where(features % 2 == 0, ops.sin(angles), ops.cos(angles))
         return words + ops.cast(waves, words.dtype)
 
-    def check_length(self, length: int) -> None:
+    def check_length(self, length: Any) -> None:
         """Do nothing: there is no maximum length."""
 
 
@@ -94,18 +94,20 @@ class LearnedPositions(Composite, keras.layers.Layer):
         if position is not None:
             return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
         length = ops.shape(words)[1]
-        if isinstance(length, int):
-            self.check_length(length)
+        self.check_length(length)
         position = ops.arange(length, dtype="int32")
         return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
 
-    def check_length(self, length: int) -> None:
+    def check_length(self, length: Any) -> None:
         """Check that there are enough positions for a text.
+
+        Args:
+            length: Number of words. A tensor, as in a graph of unknown lengths, is not checked.
 
         Raises:
             ValueError: If `length` is above `max_length`.
         """
-        if length > self.max_length:
+        if isinstance(length, int) and length > self.max_length:
             raise ValueError(
                 f"Expected at most {self.max_length} words, the number of learned positions. "
                 f"Received: {length} words. Use a greater max_length of LearnedPositions, a lower "

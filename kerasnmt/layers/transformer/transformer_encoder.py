@@ -90,6 +90,11 @@ class TransformerEncoder(Encoder):
         normalization: Layer after the last of `layers`: `LayerNormalization` if they use `PreNorm`,
             None if they use `PostNorm`, which normalizes its outputs.
         dropout: Dropout rate of the sums of words and positions, in [0, 1).
+        tags: `TagFeatures(..., merge="sum")`, or None to read tags as all other tokens. With it,
+            tags have position 0, and the other tokens count from 1.
+
+    Raises:
+        ValueError: If the features of tags are not summed.
     """
 
     def __init__(
@@ -99,14 +104,21 @@ class TransformerEncoder(Encoder):
         layers: Sequence[keras.layers.Layer],
         normalization: keras.layers.Layer | None = None,
         dropout: float = 0.0,
+        tags: keras.layers.Layer | None = None,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        if tags is not None and tags.merge != "sum":
+            raise ValueError(
+                'Expected tags with merge="sum" in a Transformer, which keeps the size of words. '
+                f"Received: merge={tags.merge!r}"
+            )
         self.embedding = embedding
         self.positions = positions
         self.layers = list(layers)
         self.normalization = normalization
         self.dropout = dropout
+        self.tags = tags
         self.memory_units = layers[-1].units
         self.state_size = [[[self.memory_units]]]
         self.words_dropout = ByteDropout(dropout, dtype=self.dtype_policy, name="words_dropout")
@@ -120,6 +132,8 @@ class TransformerEncoder(Encoder):
         """
         self.build_embedding(embedded_shape)
         words_shape = (*source_ids_shape, self.memory_units)
+        if self.tags is not None:
+            build_once(self.tags, words_shape)
         build_once(self.positions, words_shape)
         for layer in self.layers:
             build_once(layer, words_shape)
@@ -150,7 +164,11 @@ class TransformerEncoder(Encoder):
         self.check_embedded(embedded is not None)
         mask = ops.not_equal(source_ids, PAD_ID)
         words = embedded if self.embedding is None else self.embedding(source_ids)
-        memory = self.positions(words * self.memory_units**0.5)
+        position = None
+        if self.tags is not None:
+            words, position = self.tags(words, source_ids), self.tags.positions(source_ids)
+            self.positions.check_length(ops.shape(source_ids)[1] + 1)  # with position 0
+        memory = self.positions(words * self.memory_units**0.5, position)
         memory = self.words_dropout(memory, training=training)
         for layer in self.layers:
             memory = layer(memory, source_mask=mask, training=training)

@@ -65,3 +65,4 @@ def test_beyond_the_last_learned_position():
         layer.check_length(5)
     layer.check_length(4)
     SinusoidalPositions().check_length(10**6)
+    layer.check_length(tf.constant(5))  # as in a graph of unknown lengths

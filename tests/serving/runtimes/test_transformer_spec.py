@@ -82,6 +82,10 @@ def replaced(what):
         ),
         pytest.param(lambda: Ensemble([tiny(), tiny()]), r"\(Ensemble\)", marks=thorough),
         (lambda: tiny(decoder="ssru"), r"\(SSRU\)"),
+        (
+            lambda: zoo.transformer_tiny(WordTokenizer(["<V>"]), **TINY, tags="sum"),
+            r"transformer_tiny \(TagFeatures\)",
+        ),
         (lambda: replaced("post-norm in a layer"), r"\(PostNorm\)"),
         (lambda: replaced("no last normalization"), r"\(NoneType\)"),
     ],

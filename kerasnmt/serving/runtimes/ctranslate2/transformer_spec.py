@@ -144,6 +144,7 @@ def _parts(model: keras.Model) -> Iterator[tuple[Any, tuple[type, ...]]]:
     encoder, decoder = (getattr(model, side, model) for side in ("encoder", "decoder"))
     yield encoder, (TransformerEncoder,)
     yield decoder, (TransformerDecoder,)
+    yield encoder.tags, (type(None),)
     yield decoder.generator, (VocabularyProjection, TiedVocabularyProjection)
     for side in (encoder, decoder):
         yield side.positions, (SinusoidalPositions, LearnedPositions)
