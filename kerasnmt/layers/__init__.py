@@ -67,6 +67,7 @@ from kerasnmt.layers.decoders.readouts import (
 )
 from kerasnmt.layers.decoders.recurrent_decoder import RecurrentDecoder
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
+from kerasnmt.layers.decoders.upper_layer import UpperLayer
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.encoders.bridges import (
     BackwardStateBridge,
@@ -210,6 +211,7 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TransitionCell",
+    "UpperLayer",
     "VocabularyProjection",
     "ZeroBridge",
     "build_once",

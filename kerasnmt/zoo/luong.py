@@ -66,7 +66,6 @@ def luong(
         (layers.BidirectionalLayer, 2) if bidirectional else (layers.ForwardLayer, 1)
     )
     annotation_units = _annotation_units(units, encoder_units, directions)
-    assembly.check_num_layers(num_layers)
     _check_fused(fused, input_feeding, num_layers, state_dropout, layer_normalization)
     cell = assembly.cell_class(cell, layer_normalization)
     attention = layers.Attention(
