@@ -189,6 +189,7 @@ def attention_layer(
     score: layers.Score | None,
     coverage: float | None,
     normalizer: str | keras.layers.Layer,
+    window: keras.layers.Layer | None = None,
 ) -> keras.layers.Layer:
     """Return the attention for the argument `attention` of a model.
 
@@ -198,6 +199,7 @@ def attention_layer(
         score: A score, or None for the additive score.
         coverage: Argument `coverage` of the model.
         normalizer: Argument `normalizer` of the model.
+        window: A window of global attention, or None.
 
     Raises:
         ValueError: If the name is unknown, or another argument does not fit to it.
@@ -213,7 +215,7 @@ def attention_layer(
             )
             if score is None
             else layers.Attention(
-                score, coverage=coverage_layer(coverage), normalizer=normalizer, name="attention"
+                score, window, coverage_layer(coverage), normalizer=normalizer, name="attention"
             )
         ),
         "location_sensitive": lambda: layers.Attention(

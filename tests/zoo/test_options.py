@@ -12,7 +12,22 @@ from tests.zoo.tiny_models import NAMES
     [
         ("luong_dot_lstm", {"num_layers": 0}, r"Expected num_layers >= 1. Received: num_layers=0"),
         ("encoder_decoder_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
-        ("luong_dot_lstm", {"coverage": 1.0}, r"Expected an attention without coverage"),
+        ("bahdanau_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
+        (
+            "luong_dot_lstm",
+            {"coverage": 1.0},
+            r"do not depend on those of earlier words.*history=\('coverage',\).*input_feeding=True",
+        ),
+        (
+            "luong_dot_lstm",
+            {"attention": "monotonic"},
+            r"do not depend on those of earlier words.*history=\('previous',\).*input_feeding=True",
+        ),
+        (
+            "luong_dot_lstm",
+            {"attention": "gaussian", "input_feeding": True},
+            r"without a score of its own.*'gaussian' with DotScore",
+        ),
         ("luong_dot_lstm", {"fused": True, "num_layers": 2}, r"Expected fused=False"),
         (
             "luong_general_gru",
