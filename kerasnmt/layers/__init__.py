@@ -1,6 +1,7 @@
 """Layers of attention-based models, which use only `keras.ops`."""
 
 from kerasnmt.layers.attention.attention import Attention, BahdanauAttention
+from kerasnmt.layers.attention.base_attention import BaseAttention
 from kerasnmt.layers.attention.coverage import Coverage, DoublyStochastic, LocationFeatures
 from kerasnmt.layers.attention.gaussian_attention import GaussianAttention
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
@@ -49,6 +50,7 @@ from kerasnmt.layers.decoders.latent_alignments import (
     JumpAlignment,
     LatentAlignment,
     MonotonicAlignment,
+    ScoredAlignment,
 )
 from kerasnmt.layers.decoders.luong_decoder_cell import InputFeedingDecoderCell, LuongDecoderCell
 from kerasnmt.layers.decoders.pointer_decoder import PointerDecoder
@@ -123,6 +125,7 @@ __all__ = [
     "BagOfWords",
     "BahdanauAttention",
     "BahdanauDecoderCell",
+    "BaseAttention",
     "BidirectionalLayer",
     "ByteDropout",
     "ConcatReadout",
@@ -189,6 +192,7 @@ __all__ = [
     "RecurrentEncoder",
     "ScaledDotScore",
     "Score",
+    "ScoredAlignment",
     "SentenceAges",
     "SigmoidGate",
     "SimpleRNNCell",
