@@ -1,6 +1,7 @@
 """Layers of attention-based models, which use only `keras.ops`."""
 
 from kerasnmt.layers.attention.attention import Attention, BahdanauAttention
+from kerasnmt.layers.attention.base_attention import BaseAttention
 from kerasnmt.layers.attention.coverage import Coverage, DoublyStochastic, LocationFeatures
 from kerasnmt.layers.attention.gaussian_attention import GaussianAttention
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
@@ -49,6 +50,7 @@ from kerasnmt.layers.decoders.latent_alignments import (
     JumpAlignment,
     LatentAlignment,
     MonotonicAlignment,
+    ScoredAlignment,
 )
 from kerasnmt.layers.decoders.luong_decoder_cell import InputFeedingDecoderCell, LuongDecoderCell
 from kerasnmt.layers.decoders.pointer_decoder import PointerDecoder
@@ -67,6 +69,7 @@ from kerasnmt.layers.decoders.readouts import (
 )
 from kerasnmt.layers.decoders.recurrent_decoder import RecurrentDecoder
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
+from kerasnmt.layers.decoders.upper_layer import UpperLayer
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.encoders.bridges import (
     BackwardStateBridge,
@@ -123,6 +126,7 @@ __all__ = [
     "BagOfWords",
     "BahdanauAttention",
     "BahdanauDecoderCell",
+    "BaseAttention",
     "BidirectionalLayer",
     "ByteDropout",
     "ConcatReadout",
@@ -189,6 +193,7 @@ __all__ = [
     "RecurrentEncoder",
     "ScaledDotScore",
     "Score",
+    "ScoredAlignment",
     "SentenceAges",
     "SigmoidGate",
     "SimpleRNNCell",
@@ -212,6 +217,7 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TransitionCell",
+    "UpperLayer",
     "VocabularyProjection",
     "ZeroBridge",
     "build_once",

@@ -15,8 +15,8 @@ ARGUMENTS = {
     "attention.",
     "name": "Name of the model.",
     "embedding_dim": "Size of an embedded word.",
-    "num_layers": "Number of layers of the encoder and of the decoder's cell, at least 1. Stacked "
-    "layers use residual connections.",
+    "num_layers": "Number of layers of the encoder and of the decoder, at least 1. Stacked layers "
+    "use residual connections.",
     "normalizer": 'Normalizer of the attention: "softmax", "sparsemax" or "entmax15", or a '
     "layer, such as `kerasnmt.layers.Entmax(1.3)`. The latter two of these names give most "
     "positions a weight of exactly 0.",

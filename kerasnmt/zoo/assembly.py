@@ -36,6 +36,7 @@ def recurrent_model(
     residual: bool = False,
     context_dropout: float = 0.0,
     output_dropout: float | None = None,
+    upper: Sequence[keras.layers.Layer] = (),
     alignment: keras.layers.Layer | None = None,
     gate: keras.layers.Layer | None = None,
     pointer: keras.layers.Layer | None = None,
@@ -47,6 +48,7 @@ def recurrent_model(
         bridge: Layer that computes the decoder's first states from the encoder's last states.
         decoder_cell: A decoder cell.
         residual: Whether the encoder's upper layers have residual connections.
+        upper: Layers of the decoder above its cell, from bottom to top.
         alignment: Latent alignment of a decoder with hard attention, or None for another decoder.
     """
     _, size, tokenizers = sizes_and_tokenizers(source, target)
@@ -60,7 +62,7 @@ def recurrent_model(
         "name": "decoder",
     }
     decoder = (
-        layers.RecurrentDecoder(**parts)
+        layers.RecurrentDecoder(**parts, upper=upper)
         if alignment is None
         else layers.HardAttentionDecoder(alignment=alignment, **parts)
     )
@@ -144,6 +146,7 @@ def start_from_frequencies(generator: keras.layers.Layer, tokenizer: Any) -> Non
 
 def cell_stack(cell: type, units: int, num_layers: int) -> keras.layers.Layer:
     """Return one cell, or several cells as a stack with residual connections."""
+    check_num_layers(num_layers)
     if num_layers == 1:
         return cell(units, name="cell")
     cells = [cell(units, name=f"cell_{number}") for number in range(num_layers)]
@@ -172,9 +175,22 @@ def layer_stack(
     layer: type, cell: type, units: int, num_layers: int, state_dropout: float
 ) -> list[keras.layers.Layer]:
     """Return the layers of a recurrent encoder, from bottom to top."""
+    check_num_layers(num_layers)
     return [
         layer(cell(units, name="cell"), state_dropout, name=f"layer_{number}")
         for number in range(num_layers)
+    ]
+
+
+def upper_layers(
+    cell: type, units: int, num_layers: int, dropout: float, state_dropout: float
+) -> list[keras.layers.Layer]:
+    """Return the layers of a decoder above its cell, with residual connections."""
+    return [
+        layers.UpperLayer(
+            cell(units, name="cell"), dropout, state_dropout, residual=True, name=f"layer_{number}"
+        )
+        for number in range(1, num_layers)
     ]
 
 
@@ -195,6 +211,7 @@ def attention_layer(
     score: layers.Score | None,
     coverage: float | None,
     normalizer: str | keras.layers.Layer,
+    window: keras.layers.Layer | None = None,
 ) -> keras.layers.Layer:
     """Return the attention for the argument `attention` of a model.
 
@@ -204,6 +221,7 @@ def attention_layer(
         score: A score, or None for the additive score.
         coverage: Argument `coverage` of the model.
         normalizer: Argument `normalizer` of the model.
+        window: A window of global attention, or None.
 
     Raises:
         ValueError: If the name is unknown, or another argument does not fit to it.
@@ -219,7 +237,7 @@ def attention_layer(
             )
             if score is None
             else layers.Attention(
-                score, coverage=coverage_layer(coverage), normalizer=normalizer, name="attention"
+                score, window, coverage_layer(coverage), normalizer=normalizer, name="attention"
             )
         ),
         "location_sensitive": lambda: layers.Attention(

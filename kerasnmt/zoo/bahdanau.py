@@ -24,6 +24,7 @@ def bahdanau(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    num_layers: int = 1,
     attention: str | keras.layers.Layer = "global",
     normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
@@ -41,10 +42,15 @@ def bahdanau(
     The encoder is bidirectional. The decoder attends with s_{t-1}, and feeds the context
     c_t = sum_i alpha_{t,i} h_i to its cell. Its first state is tanh(W h_1 backward + b); the
     paper's equation has no b. A maxout layer over the previous word, the state and the context
-    predicts the next word.
+    predicts the next word. With `num_layers` above 1, upper layers of the decoder read the layer
+    below and the context of the first layer.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
-    align and translate". The paper's sizes are embedding_dim=620, units=1000.
+    align and translate". The paper's sizes are embedding_dim=620, units=1000. Wu et al. (2016),
+    "Google's neural machine translation system", section 3, for upper layers: with num_layers=8,
+    units=1024, an encoder that reads backward only in its first layer, and residual connections
+    from the third layer. Here, all layers of the encoder read in both directions, and residual
+    connections start at the second layer.
 
     Args:
         score: A score, or None for the additive score of the paper.
@@ -62,14 +68,18 @@ def bahdanau(
         name=name,
         gate=gate and gate(name="gate"),
         pointer=pointer,
-        encoder=assembly.layer_stack(layers.BidirectionalLayer, cell, units, 1, state_dropout),
-        bridge=layers.BackwardStateBridge(units, name="bridge"),
+        encoder=assembly.layer_stack(
+            layers.BidirectionalLayer, cell, units, num_layers, state_dropout
+        ),
+        bridge=layers.BackwardStateBridge(units, num_layers, name="bridge"),
         decoder_cell=layers.BahdanauDecoderCell(
             cell(units, name="cell"),
             attention,
             state_dropout,
             name="cell",
         ),
+        upper=assembly.upper_layers(cell, units, num_layers, dropout, state_dropout),
+        residual=True,
         readout=readout or layers.MaxoutReadout(embedding_dim, name="readout"),
         embedding_dim=embedding_dim,
         embedding_scale=embedding_scale,
@@ -143,10 +153,12 @@ def history_attention_gru(
     *,
     embedding_dim: int,
     units: int,
+    num_layers: int,
     attention: str | keras.layers.Layer,
     normalizer: str | keras.layers.Layer,
     coverage: float | None,
     layer_normalization: bool,
+    dropout: float,
     state_dropout: float,
     **options,
 ) -> Seq2Seq:
@@ -166,8 +178,10 @@ def history_attention_gru(
     return assembly.recurrent_model(
         source,
         target,
-        encoder=assembly.layer_stack(layers.BidirectionalLayer, cell, units, 1, state_dropout),
-        bridge=layers.BackwardStateBridge(units, name="bridge"),
+        encoder=assembly.layer_stack(
+            layers.BidirectionalLayer, cell, units, num_layers, state_dropout
+        ),
+        bridge=layers.BackwardStateBridge(units, num_layers, name="bridge"),
         decoder_cell=layers.HistoryDecoderCell(
             cell(units, name="cell"),
             assembly.attention_layer(attention, units, None, coverage, normalizer),
@@ -175,7 +189,10 @@ def history_attention_gru(
             state_dropout,
             name="cell",
         ),
+        upper=assembly.upper_layers(cell, units, num_layers, dropout, state_dropout),
+        residual=True,
         readout=layers.MaxoutReadout(embedding_dim, name="readout"),
         embedding_dim=embedding_dim,
+        dropout=dropout,
         **options,
     )

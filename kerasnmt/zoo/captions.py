@@ -23,7 +23,10 @@ def show_attend_tell_lstm(
     units: int = 256,
     normalizer: str | keras.layers.Layer = "softmax",
     doubly_stochastic: float = 0.0,
+    layer_normalization: bool = False,
     dropout: float = 0.2,
+    context_dropout: float = 0.0,
+    output_dropout: float | None = None,
     state_dropout: float = 0.0,
 ) -> CaptionModel:
     """Show, attend and tell: an LSTM decoder that attends to the regions of an image.
@@ -60,12 +63,13 @@ def show_attend_tell_lstm(
     if backbone is None:
         backbone = _small_backbone(image_size, filters)
     rows, columns = backbone.output_shape[1:3]
-    cell = layers.LSTMCell(units, name="cell")
+    cell = assembly.cell_class(layers.LSTMCell, layer_normalization)(units, name="cell")
     penalty = layers.DoublyStochastic(doubly_stochastic, name="penalty")
     model = CaptionModel(
         encoder=layers.ImageEncoder(
             backbone,
             layers.LearnedPositions(rows * columns, name="positions") if positions else None,
+            context_dropout,
             name="encoder",
         ),
         bridge=layers.DenseBridge(cell.state_size, name="bridge"),
@@ -85,6 +89,7 @@ def show_attend_tell_lstm(
             readout=layers.DeepOutputReadout(name="readout"),
             generator=layers.VocabularyProjection(size, name="generator"),
             dropout=dropout,
+            output_dropout=output_dropout,
             name="decoder",
         ),
         target_tokenizer=tokenizers.get("target_tokenizer"),

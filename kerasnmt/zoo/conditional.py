@@ -17,6 +17,7 @@ def cgru(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    num_layers: int = 1,
     transitions: int = 2,
     attention: str | keras.layers.Layer = "global",
     normalizer: str | keras.layers.Layer = "softmax",
@@ -36,12 +37,16 @@ def cgru(
 
     The encoder is a bidirectional GRU, and the score is additive. A dense layer with tanh over the
     state, the previous word and the context predicts the next word. In the paper, the first state
-    depends on the mean of the annotations; here, it is Bahdanau's tanh(W h_1 backward + b).
+    depends on the mean of the annotations; here, it is Bahdanau's tanh(W h_1 backward + b). With
+    `num_layers` above 1, upper layers of the decoder, with a GRU cell each, read the layer below
+    and the context.
 
     Source: Sennrich et al. (2017), "Nematus: a toolkit for neural machine translation", section 3.
     Its model for Multi30k in Caglayan et al. (2017), "LIUM-CVC submissions for WMT17 multimodal
     translation task", has embedding_dim=128, units=256, layer_normalization=True,
     context_dropout=0.5, output_dropout=0.5, and a dropout rate of 0.3 for the source embeddings.
+    Miceli Barone et al. (2017), "Deep architectures for neural machine translation", for
+    transitions and upper layers.
 
     Args:
         units: Size of the decoder's state, of each direction of the encoder, and of the score's
@@ -61,8 +66,10 @@ def cgru(
         source,
         target,
         name="cgru",
-        encoder=assembly.layer_stack(layers.BidirectionalLayer, cell, units, 1, state_dropout),
-        bridge=layers.BackwardStateBridge(units, name="bridge"),
+        encoder=assembly.layer_stack(
+            layers.BidirectionalLayer, cell, units, num_layers, state_dropout
+        ),
+        bridge=layers.BackwardStateBridge(units, num_layers, name="bridge"),
         decoder_cell=layers.ConditionalDecoderCell(
             first,
             layers.TransitionCell([second, *others], name="transition") if others else second,
@@ -70,6 +77,8 @@ def cgru(
             state_dropout,
             name="cell",
         ),
+        upper=assembly.upper_layers(cell, units, num_layers, dropout, state_dropout),
+        residual=True,
         readout=layers.TanhReadout(embedding_dim, name="readout"),
         embedding_dim=embedding_dim,
         tags=tags,

@@ -19,7 +19,10 @@ def context_attention_gru(
     embedding_dim: int = 256,
     units: int = 256,
     normalizer: str | keras.layers.Layer = "softmax",
+    layer_normalization: bool = False,
     dropout: float = 0.2,
+    context_dropout: float = 0.0,
+    output_dropout: float | None = None,
     state_dropout: float = 0.0,
     tie_embeddings: bool = False,
     share_embeddings: bool = False,
@@ -46,14 +49,16 @@ def context_attention_gru(
         target: None, or the same as `source`, because copied words need one id in all texts.
         units: Size of the decoder's state, of each direction of the encoder, and of the hidden
             layers of both attentions.
+        context_dropout: Dropout rate of the annotations of both texts, which the attentions sum up.
         share_embeddings: Whether source, context and target use one embedding matrix.
     """
     assembly.need_one_vocabulary(COPIES.format("context_attention_gru"), source, target)
     _, size, tokenizers = assembly.sizes_and_tokenizers(source, target)
+    cell = assembly.cell_class(layers.GRUCell, layer_normalization)
     decoder = layers.ContextDecoder(
         assembly.word_embedding(size, embedding_dim),
         layers.ContextDecoderCell(
-            layers.GRUCell(units, name="cell"),
+            cell(units, name="cell"),
             layers.BahdanauAttention(units, normalizer=normalizer, name="attention"),
             layers.BahdanauAttention(units, normalizer=normalizer, name="context_attention"),
             state_dropout,
@@ -62,10 +67,11 @@ def context_attention_gru(
         layers.MaxoutReadout(embedding_dim, name="readout"),
         assembly.vocabulary_projection(size, tie_embeddings),
         dropout=dropout,
+        output_dropout=output_dropout,
         name="decoder",
     )
     layer, context_layer = (
-        layers.BidirectionalLayer(layers.GRUCell(units, name="cell"), state_dropout, name=name)
+        layers.BidirectionalLayer(cell(units, name="cell"), state_dropout, name=name)
         for name in ("layer", "context_layer")
     )
     model = Seq2Seq(
@@ -74,6 +80,7 @@ def context_attention_gru(
             layer,
             context_layer,
             dropout=dropout,
+            context_dropout=context_dropout,
             name="encoder",
         ),
         bridge=layers.BackwardStateBridge(units, name="bridge"),

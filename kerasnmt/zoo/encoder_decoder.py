@@ -34,7 +34,6 @@ def encoder_decoder(
             et al. (2014), or only starts from it, as in Sutskever et al. (2014).
         units: Size of the states.
     """
-    assembly.check_num_layers(num_layers)
     cell = assembly.cell_class(cell, layer_normalization)
     # Layers draw their seeds when they are created, so another order gives other weights.
     if feeds_thought_vector:

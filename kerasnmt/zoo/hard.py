@@ -46,7 +46,6 @@ def hard_attention(
         num_layers: Number of layers of the encoder, at least 1. Upper layers have residual
             connections. The decoder has one layer.
     """
-    assembly.check_num_layers(num_layers)
     if units < 1 or units % 2:
         raise ValueError(
             "Expected units even and above 0, because each direction of the encoder has half. "

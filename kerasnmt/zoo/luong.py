@@ -25,6 +25,7 @@ def luong(
     bidirectional: bool = True,
     num_layers: int = 1,
     input_feeding: bool = False,
+    attention: str = "global",
     normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     fused: bool = False,
@@ -58,7 +59,9 @@ def luong(
             direction computes half of an annotation, so the size of the annotations must be even.
             False is the paper's encoder.
         input_feeding: Whether the cell reads the attentional vector of the previous word.
-            `coverage` needs it.
+            `coverage` needs it, and so does an `attention` other than "global".
+        attention: "global", or "location_sensitive", "monotonic" or "chunkwise" with the score of
+            the model; see `bahdanau_gru`.
         fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
             see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout, layer
             normalization and several layers.
@@ -67,16 +70,9 @@ def luong(
         (layers.BidirectionalLayer, 2) if bidirectional else (layers.ForwardLayer, 1)
     )
     annotation_units = _annotation_units(units, encoder_units, directions)
-    assembly.check_num_layers(num_layers)
     _check_fused(fused, input_feeding, num_layers, state_dropout, layer_normalization)
     cell = assembly.cell_class(cell, layer_normalization)
-    attention = layers.Attention(
-        score,
-        window,
-        assembly.coverage_layer(coverage),
-        normalizer=normalizer,
-        name="attention",
-    )
+    attending = assembly.attention_layer(attention, units, score, coverage, normalizer, window)
     if input_feeding:
         decoder_cell, readout = layers.InputFeedingDecoderCell, layers.StateReadout(name="readout")
     else:
@@ -96,7 +92,7 @@ def luong(
         bridge=layers.LastStateBridge(name="bridge")
         if annotation_units == units
         else layers.DenseBridge(stacked.state_size, name="bridge"),
-        decoder_cell=decoder_cell(stacked, attention, state_dropout, name="cell"),
+        decoder_cell=decoder_cell(stacked, attending, state_dropout, name="cell"),
         readout=readout,
         embedding_dim=embedding_dim,
         embedding_scale=assembly.LARGE,
@@ -214,7 +210,7 @@ def luong_concat_lstm(source: Any, target: Any = None, *, units: int, **options)
     return luong(source, target, layers.LSTMCell, score, units=units, **options)
 
 
-@register(family=luong, without=["coverage"])
+@register(family=luong, without=["attention", "coverage"])
 def luong_location_lstm(
     source: Any, target: Any = None, *, max_length: int = 100, **options
 ) -> Seq2Seq:
@@ -232,7 +228,7 @@ def luong_location_lstm(
     return luong(source, target, layers.LSTMCell, score, **options)
 
 
-@register(family=luong)
+@register(family=luong, without=["attention"])
 def luong_local_m_lstm(
     source: Any, target: Any = None, *, units: int, width: int = 10, **options
 ) -> Seq2Seq:
@@ -250,7 +246,7 @@ def luong_local_m_lstm(
     return luong(source, target, layers.LSTMCell, score, window, units=units, **options)
 
 
-@register(family=luong)
+@register(family=luong, without=["attention"])
 def luong_local_p_lstm(
     source: Any, target: Any = None, *, units: int, width: int = 10, **options
 ) -> Seq2Seq:

@@ -24,7 +24,9 @@ def pointer_generator(
     *,
     embedding_dim: int = 256,
     units: int = 256,
+    num_layers: int = 1,
     own_pointer: bool = False,
+    attention: str | keras.layers.Layer = "global",
     normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
     layer_normalization: bool = False,
@@ -53,6 +55,8 @@ def pointer_generator(
             (2018), "Neural attention", section "Pointer networks", plus a bias b: softmax_i(w^T
             tanh(W_x h_i + W_y s_t + b)). By default, the pointer is the decoder's attention.
             Coverage applies to the decoder's attention.
+        attention: See `bahdanau_gru`. If the weights of a word sum to less than 1, as in monotonic
+            attention, the rest of p_copy belongs to no word, unless the pointer is separate.
     """
     assembly.need_one_vocabulary(COPIES.format(name), source, target)
     return bahdanau(
@@ -67,6 +71,8 @@ def pointer_generator(
         name=name,
         embedding_dim=embedding_dim,
         units=units,
+        num_layers=num_layers,
+        attention=attention,
         normalizer=normalizer,
         coverage=coverage,
         layer_normalization=layer_normalization,
@@ -115,8 +121,10 @@ def pointer_network_lstm(
     units: int = 256,
     normalizer: str | keras.layers.Layer = "softmax",
     coverage: float | None = None,
+    layer_normalization: bool = False,
     tags: str = "tokens",
     dropout: float = 0.2,
+    context_dropout: float = 0.0,
     state_dropout: float = 0.0,
     share_embeddings: bool = False,
 ) -> Seq2Seq:
@@ -145,18 +153,20 @@ def pointer_network_lstm(
     """
     assembly.need_one_vocabulary(COPIES.format("pointer_network_lstm"), source, target)
     _, size, tokenizers = assembly.sizes_and_tokenizers(source, target)
-    cell = layers.LSTMCell(units, name="cell")
+    kind = assembly.cell_class(layers.LSTMCell, layer_normalization)
+    cell = kind(units, name="cell")
     attention = layers.BahdanauAttention(
         units, assembly.coverage_layer(coverage), normalizer=normalizer, name="attention"
     )
     decoder_cell = layers.LuongDecoderCell if coverage is None else layers.InputFeedingDecoderCell
     reader, scale = layers.BidirectionalLayer, assembly.LARGE
-    encoder = assembly.layer_stack(reader, layers.LSTMCell, units, 1, state_dropout)
+    encoder = assembly.layer_stack(reader, kind, units, 1, state_dropout)
     return Seq2Seq(
         encoder=layers.RecurrentEncoder(
             assembly.source_embedding(source, target, share_embeddings, embedding_dim, scale),
             encoder,
             dropout=dropout,
+            context_dropout=context_dropout,
             tags=assembly.tag_features(source, tags),
             name="encoder",
         ),

@@ -30,7 +30,8 @@ def test_one_model(capsys):
     models("bahdanau_gru")
     output = capsys.readouterr().out
     assert output.startswith("RNNsearch: a bidirectional GRU encoder and a GRU decoder")
-    assert '\n  units: 256\n  attention: "global"\n  normalizer: "softmax"\n' in output
+    sizes = "\n  units: 256\n  num_layers: 1\n"
+    assert f'{sizes}  attention: "global"\n  normalizer: "softmax"\n' in output
     assert "\n  coverage: null\n  layer_normalization: false\n  dropout: 0.2\n" in output
     assert "\n  tie_embeddings: false\n  share_embeddings: false\n" in output
     assert "Args:" not in output

@@ -19,6 +19,7 @@ PARTS = {
     "NormalizedGRUCell": lambda: layers.NormalizedGRUCell(5),
     "NormalizedLSTMCell": lambda: layers.NormalizedLSTMCell(5),
     "TanhReadout": lambda: layers.TanhReadout(5),
+    "UpperLayer": lambda: layers.UpperLayer(layers.GRUCell(4), 0.1, 0.2, residual=True),
     "TransitionCell": lambda: layers.TransitionCell([layers.GRUCell(4), layers.GRUCell(4)]),
     "SSRU": lambda: layers.SSRU(5),
     "AverageAttention": lambda: layers.AverageAttention(layers.FeedForward(5, 4)),
@@ -41,6 +42,7 @@ PARTS = {
     "ImageEncoder": lambda: layers.ImageEncoder(
         keras.Sequential([keras.Input((6, 6, 3)), keras.layers.Conv2D(4, 3, strides=3)]),
         layers.LearnedPositions(4),
+        context_dropout=0.4,
     ),
     "HistoryDecoderCell": lambda: layers.HistoryDecoderCell(
         layers.GRUCell(4),
@@ -103,7 +105,7 @@ PARTS = {
     ),
     "ThoughtVectorDecoderCell": lambda: layers.ThoughtVectorDecoderCell(layers.GRUCell(4)),
     "ZeroBridge": lambda: layers.ZeroBridge([3, 4]),
-    "BackwardStateBridge": lambda: layers.BackwardStateBridge(5),
+    "BackwardStateBridge": lambda: layers.BackwardStateBridge(5, num_layers=2),
     "BahdanauAttention": lambda: layers.BahdanauAttention(5, layers.Coverage()),
     "BahdanauDecoderCell": lambda: layers.BahdanauDecoderCell(
         layers.GRUCell(4), layers.BahdanauAttention(5)
@@ -142,6 +144,7 @@ PARTS = {
         layers.VocabularyProjection(9),
         dropout=0.1,
         output_dropout=0.4,
+        upper=[layers.UpperLayer(layers.LSTMCell(4))],
     ),
     "RecurrentEncoder": lambda: layers.RecurrentEncoder(
         keras.layers.Embedding(9, 3),
@@ -175,6 +178,7 @@ PARTS = {
         layers.BidirectionalLayer(layers.GRUCell(5), name="b"),
         layers.BidirectionalLayer(layers.GRUCell(5), name="c"),
         dropout=0.1,
+        context_dropout=0.4,
     ),
     "ContextGate": lambda: layers.ContextGate(),
     "ContextPointerDecoder": lambda: layers.ContextPointerDecoder(
@@ -222,7 +226,10 @@ def test_no_layer_is_forgotten():
     classes = [name for name in layers.__all__ if isinstance(getattr(layers, name), type)]
     for structure_of_tensors in ("TimeCache", "Targets", "TokenProbability"):
         classes.remove(structure_of_tensors)
-    bases = ["Decoder", "DecoderCell", "Gate", "LatentAlignment", "Normalizer", "Readout", "Score"]
+    bases = [
+        *("BaseAttention", "Decoder", "DecoderCell", "Gate", "LatentAlignment", "Normalizer"),
+        *("Readout", "Score", "ScoredAlignment"),
+    ]
     for base in bases:
         classes.remove(base)
     assert sorted(classes) == sorted(PARTS)

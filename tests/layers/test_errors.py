@@ -99,7 +99,7 @@ ERRORS = [
     # Decoders.
     (
         lambda: layers.LuongDecoderCell(layers.GRUCell(4), covering()),
-        "Expected an attention without coverage",
+        "Expected an attention whose weights do not depend on those of earlier words",
     ),
     (
         lambda: layers.HistoryDecoderCell(

@@ -23,9 +23,10 @@ def test_signatures():
     # A member does not have the keywords that it sets. Its own keywords follow.
     dot = {name: family[name] for name in family if name != "encoder_units"}
     assert keywords(zoo.luong_dot_lstm) == dot
-    location = {name: family[name] for name in family if name != "coverage"}
-    assert keywords(zoo.luong_location_lstm) == {**location, "max_length": 100}
-    assert keywords(zoo.luong_local_p_lstm) == {**family, "width": 10}
+    windowed = {name: family[name] for name in family if name != "attention"}
+    assert keywords(zoo.luong_local_p_lstm) == {**windowed, "width": 10}
+    del windowed["coverage"]
+    assert keywords(zoo.luong_location_lstm) == {**windowed, "max_length": 100}
     assert keywords(zoo.transformer_base) == keywords(transformer)
     tiny = keywords(zoo.transformer_tiny)
     assert (tiny["units"], tiny["pre_norm"], tiny["tie_embeddings"]) == (128, True, True)

@@ -13,7 +13,22 @@ from tests.zoo.tiny_models import NAMES, TINY, TINY_TRANSFORMER
     [
         ("luong_dot_lstm", {"num_layers": 0}, r"Expected num_layers >= 1. Received: num_layers=0"),
         ("encoder_decoder_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
-        ("luong_dot_lstm", {"coverage": 1.0}, r"Expected an attention without coverage"),
+        ("bahdanau_gru", {"num_layers": 0}, r"Expected num_layers >= 1"),
+        (
+            "luong_dot_lstm",
+            {"coverage": 1.0},
+            r"do not depend on those of earlier words.*history=\('coverage',\).*input_feeding=True",
+        ),
+        (
+            "luong_dot_lstm",
+            {"attention": "monotonic"},
+            r"do not depend on those of earlier words.*history=\('previous',\).*input_feeding=True",
+        ),
+        (
+            "luong_dot_lstm",
+            {"attention": "gaussian", "input_feeding": True},
+            r"without a score of its own.*'gaussian' with DotScore",
+        ),
         ("luong_dot_lstm", {"fused": True, "num_layers": 2}, r"Expected fused=False"),
         (
             "luong_general_gru",
@@ -149,17 +164,54 @@ def test_dropout_rates():
     model = type(model).from_config(model.get_config())
     assert model.encoder.annotation_dropout.rate == 0.5
     assert model.decoder.readout_dropout.rate == 0.4
+    deep = zoo.bahdanau_gru(11, num_layers=3, dropout=0.3, state_dropout=0.1)
+    assert [layer.dropout for layer in deep.decoder.upper] == [0.3, 0.3]
+    assert [layer.state_dropout for layer in deep.decoder.upper] == [0.1, 0.1]
     assert zoo.bahdanau_gru(11, dropout=0.1).decoder.readout_dropout.rate == 0.1
     assert zoo.luong_dot_lstm(11).encoder.annotation_dropout.rate == 0.0
+
+
+@pytest.mark.parametrize(
+    "name", ["context_attention_gru", "pointer_network_lstm", "show_attend_tell_lstm"]
+)
+def test_dropout_rates_of_other_families(name):
+    readout = {} if name == "pointer_network_lstm" else {"output_dropout": 0.4}
+    model = zoo.get_model(name)(11, context_dropout=0.5, **readout)
+    model = type(model).from_config(model.get_config())
+    assert model.encoder.annotation_dropout.rate == 0.5
+    decoder = getattr(model.decoder, "decoder", model.decoder)
+    assert not readout or decoder.readout_dropout.rate == 0.4
+
+
+def test_dropout_of_the_annotations_of_an_image():
+    """The mean of the annotations, from which the decoder starts, stays."""
+    model = zoo.show_attend_tell_lstm(
+        11, image_size=8, filters=(3, 200), positions=False, context_dropout=0.5
+    )
+    images = np.random.default_rng(2).integers(0, 256, (3, 8, 8, 3), "uint8")
+    check_half_is_dropped(model.encoder(images), model.encoder(images, training=True))
+
+
+def test_dropout_of_the_annotations_of_two_texts():
+    model = zoo.context_attention_gru(11, units=100, dropout=0.0, context_dropout=0.5)
+    ids = np.array([[5, 6, 3], [7, 3, 0]], "int32")
+    plain, dropped = (model.encoder(ids, ids, training=training) for training in (False, True))
+    for name in ("source", "context"):
+        check_half_is_dropped((plain[0][name], *plain[1:]), (dropped[0][name], *dropped[1:]))
 
 
 def test_dropout_of_the_annotations():
     """Half of the features are 0, and the others are twice as large. The states stay."""
     model = zoo.luong_general_gru(11, units=200, embedding_dim=3, dropout=0.0, context_dropout=0.5)
     ids = np.array([[5, 6, 3], [7, 3, 0]], "int32")
-    plain, _, states = model.encoder(ids)
-    dropped, _, same = model.encoder(ids, training=True)
+    check_half_is_dropped(model.encoder(ids), model.encoder(ids, training=True))
+
+
+def check_half_is_dropped(plain, dropped):
+    """Check the annotations of real positions, and that the first states are the same."""
+    (plain, _, states), (dropped, _, same) = plain, dropped
     kept = np.not_equal(dropped, 0)
-    assert 0.4 < kept.mean() < 0.6
+    real = np.not_equal(plain, 0)
+    assert 0.4 < kept[real].mean() < 0.6
     np.testing.assert_allclose(np.asarray(dropped)[kept], 2 * np.asarray(plain)[kept], rtol=1e-6)
     np.testing.assert_allclose(same[0][0][0], states[0][0][0], rtol=1e-6)

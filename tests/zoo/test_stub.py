@@ -22,13 +22,14 @@ def test_the_stub_has_every_name_with_its_signature_and_docstring():
     keywords = dict(zip((a.arg for a in luong.args.kwonlyargs), defaults, strict=True))
     assert keywords == {
         **{"embedding_dim": 256, "units": 256, "bidirectional": True, "num_layers": 1},
-        **{"input_feeding": False, "normalizer": "softmax", "coverage": None, "fused": False},
+        **{"input_feeding": False, "attention": "global", "normalizer": "softmax"},
+        **{"coverage": None, "fused": False},
         **{"layer_normalization": False, "dropout": 0.2, "context_dropout": 0.0},
         **{"output_dropout": None, "state_dropout": 0.0, "tie_embeddings": False},
         **{"share_embeddings": False, "tags": "tokens"},
     }
-    assert [ast.unparse(a.annotation) for a in luong.args.kwonlyargs[:8]] == [
-        *("int", "int", "bool", "int", "bool", "str | Layer", "float | None", "bool"),
+    assert [ast.unparse(a.annotation) for a in luong.args.kwonlyargs[:9]] == [
+        *("int", "int", "bool", "int", "bool", "str", "str | Layer", "float | None", "bool"),
     ]
     assert ast.unparse(luong.returns) == "Seq2Seq"
     assert ast.get_docstring(luong) == zoo.luong_dot_lstm.__doc__

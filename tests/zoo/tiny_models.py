@@ -50,6 +50,29 @@ OPTIONS = {
         "cgru",
         {"transitions": 3, "layer_normalization": True, "coverage": 0.5},
     ),
+    "bahdanau_lstm stacked": ("bahdanau_lstm", {"num_layers": 3}),
+    "cgru stacked": ("cgru", {"num_layers": 2, "layer_normalization": True}),
+    "history_attention_gru stacked": ("history_attention_gru", {"num_layers": 2}),
+    "pointer_generator_gru stacked": (
+        "pointer_generator_gru",
+        {"num_layers": 2, "attention": "location_sensitive", "own_pointer": True},
+    ),
+    "pointer_generator_lstm gaussian": ("pointer_generator_lstm", {"attention": "gaussian"}),
+    "luong_general_gru location": (
+        "luong_general_gru",
+        {"attention": "location_sensitive", "input_feeding": True},
+    ),
+    "luong_scaled_dot_lstm monotonic": (
+        "luong_scaled_dot_lstm",
+        {"attention": "monotonic", "input_feeding": True},
+    ),
+    "luong_dot_lstm chunkwise": (
+        "luong_dot_lstm",
+        {"attention": "chunkwise", "input_feeding": True, "num_layers": 2},
+    ),
+    "context_attention_gru normalized": ("context_attention_gru", {"layer_normalization": True}),
+    "pointer_network_lstm normalized": ("pointer_network_lstm", {"layer_normalization": True}),
+    "show_attend_tell_lstm normalized": ("show_attend_tell_lstm", {"layer_normalization": True}),
     "bahdanau_gru location": ("bahdanau_gru", {"attention": "location_sensitive"}),
     "bahdanau_lstm monotonic": ("bahdanau_lstm", {"attention": "monotonic"}),
     "cgru gaussian": ("cgru", {"attention": "gaussian"}),
@@ -127,6 +150,7 @@ COMPILED = [
     "cgru gaussian",
     "concat_gru chunkwise",
     "bahdanau_gru location",
+    "bahdanau_lstm stacked",
     "context_attention_gru",
     "encoder_decoder_gru stacked",
     "dense_scorer_gru coverage",
@@ -164,6 +188,10 @@ REPEATED = [
     *("pointer_network_lstm sparsemax", "show_attend_tell_lstm entmax15"),
     *("context_attention_gru entmax15", "history_attention_gru sparsemax"),
     *("transformer_tiny sparsemax", "hard_monotonic_lstm tags", "pointer_network_lstm tags"),
+    *("history_attention_gru stacked", "cgru stacked", "pointer_generator_gru stacked"),
+    *("luong_general_gru location", "luong_scaled_dot_lstm monotonic", "luong_dot_lstm chunkwise"),
+    *("pointer_generator_lstm gaussian", "context_attention_gru normalized"),
+    *("pointer_network_lstm normalized", "show_attend_tell_lstm normalized"),
 ]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops, tree
 
+from kerasnmt.layers.attention.base_attention import BaseAttention
 from kerasnmt.layers.attention.normalizers import normalizer_layer
 from kerasnmt.layers.attention.scores import (
     AdditiveScore,
@@ -16,7 +17,7 @@ from kerasnmt.layers.attention.scores import (
     Score,
 )
 from kerasnmt.layers.attention.shapes import check_shapes
-from kerasnmt.layers.composite import NON_TRAINABLE, Composite, build_once
+from kerasnmt.layers.composite import NON_TRAINABLE, build_once
 from kerasnmt.nearest_name import unknown_name_message
 
 # Functions that make a score, by name, from the size of the query.
@@ -31,7 +32,7 @@ _SCORES = {
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class Attention(Composite, keras.layers.Layer):
+class Attention(BaseAttention):
     """Attention: a sum of values, weighted by the softmax of scores.
 
         alpha_i = softmax_i(score(s, h_i)),    c = sum_i alpha_i v_i
@@ -69,12 +70,12 @@ class Attention(Composite, keras.layers.Layer):
             attention.
         coverage: `Coverage()`, or None for attention without coverage.
         penalty: Loss on the attention weights of whole targets, `DoublyStochastic()`, or None.
-        normalizer: "softmax", "sparsemax" or "entmax15", or a layer, for example
-            `Entmax(alpha=1.3)` or `Softmax(temperature=0.5)`; see `Normalizer`.
+        normalizer: "softmax", "sparsemax" or "entmax15", or a `Normalizer`, for example
+            `Entmax(alpha=1.3)` or `Softmax(temperature=0.5)`.
 
     Raises:
-        ValueError: If `score` is not a score or the name of one, or `normalizer` is neither a layer
-            nor the name of a normalizer.
+        ValueError: If `score` is not a score or the name of one, or `normalizer` is not a
+            normalizer or the name of one.
     """
 
     def __init__(
@@ -87,7 +88,6 @@ class Attention(Composite, keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
-        self.supports_masking = True
         if not isinstance(score, str | Score):
             raise ValueError(
                 "Expected a score or its name. Received: "
@@ -107,8 +107,7 @@ class Attention(Composite, keras.layers.Layer):
             "position": window is not None and window.moves,
             "coverage": coverage is not None,
         }
-        # Names of the arguments of `call` that describe earlier words.
-        self.history: tuple[str, ...] = tuple(name for name, needed in histories.items() if needed)
+        self.history = tuple(name for name, needed in histories.items() if needed)
 
     def build(
         self,
@@ -273,11 +272,7 @@ class Attention(Composite, keras.layers.Layer):
         return ops.reshape(scores, (-1, ops.shape(query)[1], length))
 
     def initial_history(self, memory_mask: Any, training: bool = False) -> dict[str, Any]:
-        """Return the history before the first word: the arguments of `call` that describe it.
-
-        Args:
-            memory_mask: Boolean `[batch, source_length]`.
-            training: Whether the history is for training, where it may contain random numbers.
+        """Return the history before the first word; see `BaseAttention`.
 
         Returns:
             A dict of `position`, int32 `[batch]`, if the window moves, and `coverage`, float32
@@ -301,11 +296,6 @@ class Attention(Composite, keras.layers.Layer):
         if self.coverage is not None:
             following["coverage"] = self.coverage.following(history["coverage"], weights)
         return following
-
-    @property
-    def follows(self) -> bool:
-        """Whether the weights of a word depend on those of earlier words."""
-        return bool({*self.history} - {"position"})
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments.

@@ -7,15 +7,16 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.attention.attention import weighted_sum
+from kerasnmt.layers.attention.base_attention import BaseAttention
 from kerasnmt.layers.attention.shapes import check_shapes
-from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.on_rows import on_rows
 
 _LEAST = 0.5  # standard deviation
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class GaussianAttention(Composite, keras.layers.Layer):
+class GaussianAttention(BaseAttention):
     """Attention to positions: a mixture of K Gaussians, whose means only grow.
 
         [w_t; d_t; v_t] = V tanh(W s_t + b) + c
@@ -41,13 +42,10 @@ class GaussianAttention(Composite, keras.layers.Layer):
         ValueError: If `components` is below 1, or `width` is not above 0.5.
     """
 
-    coverage = penalty = None
     history = ("means",)
-    follows = True
 
     def __init__(self, units: int, components: int = 5, width: float = 1.0, **kwargs) -> None:
         super().__init__(autocast=False, **kwargs)  # half precision has no exact positions
-        self.supports_masking = True
         if components < 1 or width <= _LEAST:
             raise ValueError(
                 f"Expected components >= 1 and width > {_LEAST}. Received: "
@@ -102,27 +100,10 @@ class GaussianAttention(Composite, keras.layers.Layer):
         values_mask: Any = None,
         return_history: bool = False,
     ) -> tuple:
-        """Attend to the values.
+        """Attend to the values; see `Attention`.
 
-        Args:
-            query: `[batch, query_units]`, or `[batch, hypotheses, query_units]`.
-            keys: Not used.
-            values: `[batch, source_length, value_units]`.
-            memory_mask: Boolean `[batch, source_length]`, True = real token. If None, `values_mask`
-                is used.
-            means: Means of the previous word, float32 `[batch, components]`, or
-                `[batch, hypotheses, components]`.
-            query_mask: Mask of the query, which Keras passes. It does not change the result.
-            values_mask: Mask of the values, which Keras passes.
-            return_history: Whether to return the history for the next word, too.
-
-        Returns:
-            The context, `[batch, value_units]` or `[batch, hypotheses, value_units]`; the weights,
-            float32 `[batch, source_length]` or `[batch, hypotheses, source_length]`, exactly 0
-            where masked; and with `return_history` the history, a dict of `means`.
-
-        Raises:
-            ValueError: If `values` or `means` is missing, or a shape does not fit.
+        Keys are not used. The history is `means`, those of the previous word, float32
+        `[batch, components]`, or `[batch, hypotheses, components]`.
         """
         if values is None or means is None:
             raise ValueError(

@@ -114,11 +114,7 @@ class MonotonicAttention(Attention):
             return [keys, self.chunk_score.project(memory)]
 
     def initial_history(self, memory_mask: Any, training: bool = False) -> dict[str, Any]:
-        """Return the history before the first word: the arguments of `call` that describe it.
-
-        Args:
-            memory_mask: Boolean `[batch, source_length]`.
-            training: Whether the history contains random numbers.
+        """Return the history before the first word; see `BaseAttention`.
 
         Returns:
             A dict of `previous`, float32 `[batch, source_length]`, which is 1 at the first
@@ -144,27 +140,11 @@ class MonotonicAttention(Attention):
         values_mask: Any = None,
         return_history: bool = False,
     ) -> tuple:
-        """Attend to the values.
+        """Attend to the values; see `Attention`.
 
-        Args:
-            query: `[batch, query_units]`, or `[batch, hypotheses, query_units]`.
-            keys: Keys from `project`. If None, the values are projected.
-            values: `[batch, source_length, value_units]`.
-            memory_mask: Boolean `[batch, source_length]`, True = real token. If None, `values_mask`
-                is used.
-            previous: Weights alpha of the previous word, float32, the shape of the weights.
-            random: Random numbers in [0, 1) for training, the shape of the weights, or None.
-            query_mask: Mask of the query, which Keras passes. It does not change the result.
-            values_mask: Mask of the values, which Keras passes.
-            return_history: Whether to return the history for the next word, too.
-
-        Returns:
-            The context, `[batch, value_units]` or `[batch, hypotheses, value_units]`; the weights
-            alpha, or beta with chunks, float32 `[batch, source_length]` or
-            `[batch, hypotheses, source_length]`; and with `return_history` the history, a dict.
-
-        Raises:
-            ValueError: If `values` or `previous` is missing, or a shape does not fit.
+        The weights are alpha, or beta with chunks. The history is `previous`, the weights alpha of
+        the previous word, and in training `random`, numbers in [0, 1); both float32, with the shape
+        of the weights.
         """
         if previous is None:
             raise ValueError(

@@ -233,22 +233,22 @@ class Sparsemax(Entmax):
 NORMALIZERS = {"softmax": Softmax, "sparsemax": Sparsemax, "entmax15": Entmax15}
 
 
-def normalizer_layer(normalizer: Any, dtype: Any) -> keras.layers.Layer:
-    """Return the normalizer of this name, or the layer itself.
+def normalizer_layer(normalizer: Any, dtype: Any) -> Normalizer:
+    """Return the normalizer of this name, or the normalizer itself.
 
     Args:
-        normalizer: "softmax", "sparsemax" or "entmax15", or a layer.
+        normalizer: "softmax", "sparsemax" or "entmax15", or a `Normalizer`.
         dtype: Dtype policy of a new layer.
 
     Raises:
-        ValueError: If it is neither a layer nor the name of a normalizer.
+        ValueError: If it is neither a normalizer nor the name of one.
     """
-    if isinstance(normalizer, keras.layers.Layer):
+    if isinstance(normalizer, Normalizer):
         return normalizer
     if not isinstance(normalizer, str):
         raise ValueError(
-            "Expected the name of a normalizer or a layer, such as Entmax(1.3). Received: "
-            f"normalizer={normalizer!r:.60}"
+            "Expected a normalizer, such as Entmax(1.3), or its name. Received: "
+            f"normalizer={normalizer!r:.60}. A layer of your own is a subclass of Normalizer."
         )
     if normalizer not in NORMALIZERS:
         raise ValueError(unknown_name_message(normalizer, NORMALIZERS, "normalizer"))

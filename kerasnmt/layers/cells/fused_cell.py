@@ -62,3 +62,14 @@ class FusedCell(Composite, keras.layers.Layer):
         flat = [ops.reshape(value, (-1, value.shape[-1])) for value in (inputs, *states)]
         output, new_states = self.layer.cell(flat[0], flat[1:])
         return ops.reshape(output, shape), [ops.reshape(state, shape) for state in new_states]
+
+
+def loop_over(cell: keras.layers.Layer) -> keras.layers.RNN:
+    """Return the layer that runs a cell over a sequence: the Keras layer of a fused cell."""
+    if isinstance(cell, FusedCell):
+        return cell.layer
+    # Float32 without autocast leaves inputs and outputs as they are. In half precision, attention
+    # weights would be too inexact for a pointer's loss, which takes their logarithm.
+    return keras.layers.RNN(
+        cell, return_sequences=True, dtype="float32", autocast=False, name="loop"
+    )

@@ -26,6 +26,7 @@ class DecoderState(NamedTuple):
         history: `TimeCache` of earlier states, for an attention to the decoder's own history.
         joint: log p(a_t = j, y_t = v | y_<t) of every position j and word v before y_t is known,
             for hard attention, float32 `[..., source_length, vocabulary]`.
+        upper: States of each upper layer, from bottom to top, as in `cell`.
     """
 
     cell: list[Any]
@@ -34,6 +35,7 @@ class DecoderState(NamedTuple):
     thought: Any = ()
     history: Any = ()
     joint: Any = ()
+    upper: Any = ()
 
 
 class DecoderCell(Composite, keras.layers.Layer):
@@ -123,13 +125,7 @@ class DecoderCell(Composite, keras.layers.Layer):
         Raises:
             ValueError: If the states do not have the sizes of the cell.
         """
-        sizes = [state.shape[-1] for state in states]
-        if sizes != list(self.cell.state_size):
-            raise ValueError(
-                f"Expected first states of sizes {list(self.cell.state_size)}, as in the decoder's "
-                f"{type(self.cell).__name__}. Received: sizes={sizes} from the bridge. Choose "
-                "other encoder sizes, or a bridge that changes them, such as DenseBridge."
-            )
+        check_first_states(states, self.cell)
         return DecoderState(self.state_masks(states, training=training))
 
     def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
@@ -182,6 +178,17 @@ class DecoderCell(Composite, keras.layers.Layer):
             `[batch, target_length, source_length]`, or None without attention.
         """
         raise NotImplementedError
+
+
+def check_first_states(states: list[Any], cell: keras.layers.Layer) -> None:
+    """Check that the first states from the bridge have the sizes of a recurrent cell."""
+    sizes = [state.shape[-1] for state in states]
+    if sizes != list(cell.state_size):
+        raise ValueError(
+            f"Expected first states of sizes {list(cell.state_size)}, as in the decoder's "
+            f"{type(cell).__name__}. Received: sizes={sizes} from the bridge. Choose other encoder "
+            "sizes, or a bridge that changes them, such as DenseBridge."
+        )
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

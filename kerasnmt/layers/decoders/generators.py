@@ -79,7 +79,7 @@ class VocabularyProjection(Composite, keras.layers.Layer):
             return projected_log_probability(rows, *weights, ids)
 
         log, mean, *gain = targets.apply(of_tokens, features)
-        return TokenProbability(log, mean, {"gain": gain[0]} if gain else {})
+        return TokenProbability(log, mean, {}, *gain)
 
     def _kernel(self, embeddings: Any, dtype: str) -> Any:
         """Return the matrix W, `[units, vocabulary]`."""
@@ -100,7 +100,7 @@ class VocabularyProjection(Composite, keras.layers.Layer):
         """
         if self.normalizer != "softmax":
             log, mean, gain = entmax_loss(_entmax(self.normalizer), logits, ids)
-            return TokenProbability(log, mean, {"gain": gain})
+            return TokenProbability(log, mean, {}, gain)
         return TokenProbability(*token_log_probability(logits, ids), measured={})
 
 

@@ -8,16 +8,15 @@ from keras import ops
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
-from kerasnmt.layers.decoders.decoder_loop import DecoderLoop
+from kerasnmt.layers.decoders.decoder_loop import ReadoutDecoder
 from kerasnmt.layers.decoders.generators import VocabularyProjection
 from kerasnmt.layers.decoders.latent_alignments import normalized
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
-from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.speed.log_probability import token_log_probability
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class HardAttentionDecoder(DecoderLoop):
+class HardAttentionDecoder(ReadoutDecoder):
     """Decoder with hard attention: each target word comes from one position of the source.
 
         p(y | x) = sum_a prod_t p(y_t | a_t, y_<t) p(a_t | a_{t-1}, y_<t)
@@ -83,24 +82,13 @@ class HardAttentionDecoder(DecoderLoop):
                 "Expected a generator with a softmax, because a sum over alignments has no entmax "
                 f"loss. Received: normalizer={generator.normalizer!r}. Omit normalizer."
             )
-        super().__init__(embedding, cell, dropout, **kwargs)
+        super().__init__(embedding, cell, readout, generator, dropout, output_dropout, **kwargs)
         self.alignment = alignment
-        self.readout = readout
-        self.generator = generator
-        self.output_dropout = output_dropout
-        self.readout_dropout = ByteDropout(
-            dropout if output_dropout is None else output_dropout,
-            dtype=self.dtype_policy,
-            name="readout_dropout",
-        )
 
     def build(self, memory_shape: tuple) -> None:
         """Create the weights for annotations `(batch, source_length, memory_units)`."""
         super().build(memory_shape)
-        embedded, state, context = self.readout_shapes(memory_shape)
-        build_once(self.alignment, state, memory_shape)
-        build_once(self.readout, embedded, state, context)
-        build_once(self.generator, (None, self.readout.units), self.embedding.embeddings.shape)
+        build_once(self.alignment, self.readout_shapes(memory_shape)[1], memory_shape)
 
     @property
     def has_attention(self) -> bool:

@@ -134,8 +134,8 @@ class ScoredAlignment(LatentAlignment):
         with keras.name_scope(self.name, caller=self):
             return self.score.project(annotations)
 
-    def _possible(self, keys: Any, memory_mask: Any) -> Any:
-        """Return the real positions that the score can reach."""
+    def possible(self, keys: Any, memory_mask: Any) -> Any:
+        """Return the real positions that the score can reach, boolean `[batch, source_length]`."""
         reachable = self.score.reachable(keys)
         return memory_mask if reachable is None else ops.logical_and(memory_mask, reachable)
 
@@ -155,7 +155,7 @@ class IndependentAlignment(ScoredAlignment):
 
     def call(self, states: Any, keys: Any, memory_mask: Any) -> Any:
         """Return log p(a_t = j | y_<t), float32 `[batch, target_length, source_length]`."""
-        possible = self._possible(keys, memory_mask)
+        possible = self.possible(keys, memory_mask)
         return _log_softmax(self.score(states, keys), possible[:, None])
 
     def predict(self, previous: Any, transition: Any) -> Any:
@@ -184,7 +184,7 @@ class MonotonicAlignment(ScoredAlignment):
 
     def call(self, states: Any, keys: Any, memory_mask: Any) -> Any:
         """Return log-probabilities of all transitions; see `LatentAlignment`."""
-        possible = self._possible(keys, memory_mask)[:, None, None]
+        possible = self.possible(keys, memory_mask)[:, None, None]
         possible = ops.logical_and(possible, _jumps(memory_mask) >= 0)
         return _log_softmax(self.score(states, keys)[:, :, None], possible)
 

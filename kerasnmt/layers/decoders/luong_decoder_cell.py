@@ -44,9 +44,10 @@ class LuongDecoderCell(AttentionDecoderCell):
     ) -> None:
         if attention.follows:
             raise ValueError(
-                "Expected an attention without coverage, whose weights do not depend on those of "
-                "earlier words, because this decoder cell attends for all steps at once. Received: "
-                f"history={attention.history}. Use InputFeedingDecoderCell or BahdanauDecoderCell."
+                "Expected an attention whose weights do not depend on those of earlier words, "
+                "because this decoder cell attends for all steps at once. Received: "
+                f"history={attention.history}. Use InputFeedingDecoderCell, which is "
+                "input_feeding=True in the zoo, or BahdanauDecoderCell."
             )
         super().__init__(cell, attention, state_dropout, **kwargs)
 

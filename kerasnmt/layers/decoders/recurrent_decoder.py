@@ -1,23 +1,23 @@
 """Recurrent decoder: embedding, cell, readout and generator."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
 
-from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
-from kerasnmt.layers.decoders.decoder_loop import DecoderLoop
+from kerasnmt.layers.decoders.decoder_loop import ReadoutDecoder
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
-from kerasnmt.layers.dropout import ByteDropout
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class RecurrentDecoder(DecoderLoop):
+class RecurrentDecoder(ReadoutDecoder):
     """Decoder with a recurrent cell, a readout and a generator.
 
-    The cell decides when to attend to the source. The readout turns the previous word, the state
-    and the context, (y_{t-1}, s_t, c_t), into features. The generator turns features into a
-    distribution over the vocabulary. Without attention, the context c_t has size 0.
+    The cell decides when to attend to the source. Upper layers read the layer below and the
+    context. The readout turns the previous word, the state of the topmost layer and the context,
+    (y_{t-1}, s_t, c_t), into features. The generator turns features into a distribution over the
+    vocabulary. Without attention, the context c_t has size 0.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.
@@ -26,6 +26,9 @@ class RecurrentDecoder(DecoderLoop):
         generator: A generator, for example `VocabularyProjection`.
         dropout: Dropout rate of the embedded words and of the readout, in [0, 1).
         output_dropout: Dropout rate of the readout, if it differs from `dropout`.
+        upper: Layers above the cell, from bottom to top, for example
+            `[UpperLayer(GRUCell(units))]`. The bridge computes their first states too: those of the
+            topmost layer come first, those of the cell last.
     """
 
     def __init__(
@@ -36,23 +39,11 @@ class RecurrentDecoder(DecoderLoop):
         generator: keras.layers.Layer,
         dropout: float = 0.0,
         output_dropout: float | None = None,
+        upper: Sequence[keras.layers.Layer] = (),
         **kwargs,
     ) -> None:
-        super().__init__(embedding, cell, dropout, **kwargs)
-        self.readout = readout
-        self.generator = generator
-        self.output_dropout = output_dropout
-        self.readout_dropout = ByteDropout(
-            dropout if output_dropout is None else output_dropout,
-            dtype=self.dtype_policy,
-            name="readout_dropout",
-        )
-
-    def build(self, memory_shape: tuple) -> None:
-        """Create the weights for annotations `(batch, source_length, memory_units)`."""
-        super().build(memory_shape)
-        build_once(self.readout, *self.readout_shapes(memory_shape))
-        build_once(self.generator, (None, self.readout.units), self.embedding.embeddings.shape)
+        super().__init__(embedding, cell, readout, generator, dropout, output_dropout, **kwargs)
+        self.upper = list(upper)
 
     def call(
         self,

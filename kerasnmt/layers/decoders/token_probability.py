@@ -16,17 +16,19 @@ class TokenProbability(NamedTuple):
         log: log p of each token, float32 `[batch, target_length]`.
         mean: Mean of the gain over the vocabulary, of the same shape, for label smoothing.
         measured: Dict of tensors of the same shape that a model reports during training. Its keys
-            are the decoder's `measures`, and "gain" if that is not `log`.
+            are the decoder's `measures`.
+        objective: What training maximizes instead of log p, of the same shape, or empty for log p.
     """
 
     log: Any
     mean: Any
     measured: dict[str, Any]
+    objective: Any = ()
 
     @property
     def gain(self) -> Any:
         """What training maximizes: log p for the cross-entropy, or minus another loss."""
-        return self.measured.get("gain", self.log)
+        return self.log if isinstance(self.objective, tuple) else self.objective
 
 
 class Targets(NamedTuple):

@@ -18,22 +18,24 @@ class BackwardStateBridge(Composite, keras.layers.Layer):
     h_1 is the last state of the backward direction of the topmost layer. It has read the whole
     source, and the first word last, where most translations begin. If the layer has one direction,
     h_1 is the last state of this direction. If the cells have several states (LSTM), each state has
-    its own W.
+    its own W. Each of several decoder layers reads the encoder layer of the same height.
 
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate", appendix A.2.2, without the bias b.
 
     Args:
         units: Size of the decoder's state.
+        num_layers: Number of layers of the decoder, counted from the topmost one.
     """
 
-    def __init__(self, units: int, **kwargs) -> None:
+    def __init__(self, units: int, num_layers: int = 1, **kwargs) -> None:
         super().__init__(**kwargs)
         self.units = units
+        self.num_layers = num_layers
 
     def build(self, state_size: list) -> None:
         """Create the weights for the sizes of the encoder states, nested as in `call`."""
-        (*_, backward), *_ = state_size
+        backward = self._backward(state_size)
         self.projections = [
             keras.layers.Dense(
                 self.units, activation="tanh", dtype=self.dtype_policy, name=f"projection_{number}"
@@ -51,11 +53,13 @@ class BackwardStateBridge(Composite, keras.layers.Layer):
                 cell's states, `[batch, size]` each. The last direction is the backward one.
 
         Returns:
-            List of the cell's states, `[batch, units]` each.
+            List of the cell's states, `[batch, units]` each, layers from top to bottom.
         """
-        (*_, backward), *_ = encoder_states
-        pairs = zip(self.projections, backward, strict=True)
+        pairs = zip(self.projections, self._backward(encoder_states), strict=True)
         return [projection(state) for projection, state in pairs]
+
+    def _backward(self, layers: list[list[list[Any]]]) -> list[Any]:
+        return [state for *_, backward in layers[: self.num_layers] for state in backward]
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -40,6 +40,7 @@ class ContextEncoder(Encoder):
         context_layer: Recurrent layer that reads the context with the results f_i. It has the same
             number of units as `layer`.
         dropout: Dropout rate of the inputs of each layer, in [0, 1).
+        context_dropout: Dropout rate of the annotations of both texts, in [0, 1).
 
     Raises:
         ValueError: If the layers differ in units.
@@ -53,6 +54,7 @@ class ContextEncoder(Encoder):
         layer: keras.layers.Layer,
         context_layer: keras.layers.Layer,
         dropout: float = 0.0,
+        context_dropout: float = 0.0,
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
@@ -65,11 +67,15 @@ class ContextEncoder(Encoder):
         self.layer = layer
         self.context_layer = context_layer
         self.dropout = dropout
+        self.context_dropout = context_dropout
         self.state_size = [layer.state_size]
         self.memory_units = layer.units
         dtype = self.dtype_policy
         self.words_dropout = ByteDropout(dropout, dtype=dtype, name="words_dropout")
         self.found_dropout = ByteDropout(dropout, dtype=dtype, name="found_dropout")
+        self.annotation_dropout = ByteDropout(
+            context_dropout, dtype=dtype, name="annotation_dropout"
+        )
 
     def build(
         self,
@@ -145,7 +151,10 @@ class ContextEncoder(Encoder):
             source_mask=context_mask,
             training=training,
         )
-        memory = {"source": source, "context": context}
+        memory = {
+            name: self.annotation_dropout(annotations, training=training)
+            for name, annotations in (("source", source), ("context", context))
+        }
         return memory, {"source": source_mask, "context": context_mask}, [states]
 
     def attended_mask(self, mask: dict[str, Any]) -> Any:

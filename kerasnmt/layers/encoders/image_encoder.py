@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.composite import Composite, build_once
+from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.layers.encoders.encoder import Encoder
 
 
@@ -40,6 +41,7 @@ class ImageEncoder(Encoder):
             with `include_top=False`, `input_shape` and the preprocessing of its family.
         positions: `LearnedPositions`, one for each region, or `SinusoidalPositions`, or None for
             annotations without positions.
+        context_dropout: Dropout rate of the annotations, in [0, 1).
 
     Raises:
         ValueError: If the backbone has other shapes, or unknown sizes.
@@ -48,7 +50,11 @@ class ImageEncoder(Encoder):
     reads = ("images",)
 
     def __init__(
-        self, backbone: keras.Model, positions: keras.layers.Layer | None = None, **kwargs
+        self,
+        backbone: keras.Model,
+        positions: keras.layers.Layer | None = None,
+        context_dropout: float = 0.0,
+        **kwargs,
     ) -> None:
         super().__init__(**kwargs)
         shapes = backbone.input_shape, backbone.output_shape
@@ -61,6 +67,10 @@ class ImageEncoder(Encoder):
             )
         self.backbone = backbone
         self.positions = positions
+        self.context_dropout = context_dropout
+        self.annotation_dropout = ByteDropout(
+            context_dropout, dtype=self.dtype_policy, name="annotation_dropout"
+        )
         # Height, width and channels of the images.
         self.image_shape = tuple(shapes[0][1:])
         # Rows and columns of the regions.
@@ -83,7 +93,7 @@ class ImageEncoder(Encoder):
 
         Args:
             images: `[batch, height, width, channels]`, uint8 or float from 0 to 255.
-            training: Whether the backbone runs in training mode.
+            training: Whether the backbone runs in training mode, and dropout applies.
 
         Returns:
             The annotations, `[batch, regions, units]`, row by row from the top; their mask, boolean
@@ -104,4 +114,5 @@ class ImageEncoder(Encoder):
         memory = ops.reshape(features, (-1, rows * columns, self.memory_units))
         if self.positions is not None:
             memory = self.positions(memory)
-        return memory, ops.ones_like(memory[:, :, 0], dtype="bool"), [[[ops.mean(memory, axis=1)]]]
+        mask, mean = ops.ones_like(memory[:, :, 0], dtype="bool"), ops.mean(memory, axis=1)
+        return self.annotation_dropout(memory, training=training), mask, [[[mean]]]

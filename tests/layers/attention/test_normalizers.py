@@ -262,7 +262,11 @@ def test_own_normalizer():
     ("make", "message"),
     [
         (lambda: Attention("dot", normalizer="entmax"), "entmax15"),
-        (lambda: Attention("dot", normalizer=1.5), "Expected the name of a normalizer or a layer"),
+        (lambda: Attention("dot", normalizer=1.5), "Expected a normalizer, such as .* or its name"),
+        (
+            lambda: Attention("dot", normalizer=keras.layers.Dense(3)),
+            "Expected a normalizer.*Received: normalizer=<Dense.*subclass of Normalizer",
+        ),
         (lambda: MultiHeadAttention(8, 2, normalizer="sparse"), "sparsemax"),
         (lambda: Entmax(1.0), "Expected alpha > 1"),
         (lambda: Sparsemax(temperature=0.0), "Expected temperature > 0. Received: temperature=0.0"),

@@ -60,7 +60,7 @@ def models(word_model, make_pointer_model):
         for weight in model.weights:
             if len(weight.shape) == 2:  # random norms would make all words alike
                 weight.assign(1.3 * rng.normal(size=weight.shape))
-    deep = {"layer_normalization": True, "transitions": 3, "attention": "gaussian"}
+    deep = {"layer_normalization": True, "num_layers": 2, "transitions": 3, "attention": "gaussian"}
     attentions = {
         name: fill(zoo.bahdanau_gru(words, attention=kind, **small), 5, 1.3)
         for name, kind in {

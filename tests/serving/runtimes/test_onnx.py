@@ -62,6 +62,7 @@ def check_equal(found, expected, **tolerance):
                 ("bahdanau_lstm", {"attention": "monotonic", "seed": 58}),
                 ("cgru", {"attention": "gaussian", "layer_normalization": True}),
                 ("cgru", {"transitions": 3}),
+                ("bahdanau_lstm", {"num_layers": 3}),
                 ("concat_gru", {"attention": "chunkwise"}),
                 ("luong_general_lstm", {"layer_normalization": True, "num_layers": 2}),
                 ("transformer_tiny", {"decoder": "average_attention"}),
