@@ -70,8 +70,11 @@ def distill(
         bool,
         typer.Option("--back", help="Write the translation first, as the source of the text."),
     ] = False,
-    tags: Annotated[
-        str, typer.Option("--tags", help="Tags in front of the source of each pair, such as bt.")
+    mark: Annotated[
+        str,
+        typer.Option(
+            "--mark", metavar="TAG", help="Tag in front of the source of each pair, such as bt."
+        ),
     ] = "",
     beam_size: BeamSize = None,
     search: SearchOptions = None,
@@ -94,7 +97,7 @@ def distill(
     from kerasnmt.training import bleu_tokenizer, texts
 
     sources, _ = texts(read_parallel(source, source))
-    front = with_tags("", tags)
+    front = with_tags("", mark)
     references = read_lines("--reference", reference, len(sources))
     for number, text in enumerate(sources, start=1):
         if "\t" in text:

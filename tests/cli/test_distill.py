@@ -27,7 +27,7 @@ def test_pairs_of_texts_and_translations(kerasnmt, export_folder, source, tmp_pa
     assert not (tmp_path / "pairs.tsv.parts").exists()
 
     back = tmp_path / "back.tsv"
-    arguments = ("--source", source, "--output", back, "--jobs", 1, "--back", "--tags", "bt")
+    arguments = ("--source", source, "--output", back, "--jobs", 1, "--back", "--mark", "bt")
     assert kerasnmt("distill", export_folder, *arguments).code == 0
     assert pairs(back) == [(f"<bt>{target}", text) for text, target in expected]
 
@@ -99,7 +99,7 @@ def test_bad_texts(kerasnmt, export_folder, source, tmp_path):
     for options, problem in (
         (("--source", tabs), f"Received: 'two\\tthree' in line 2 of {tabs}."),
         (("--source", source, "--reference", short), "one line of --reference for each of 5 texts"),
-        (("--source", source, "--tags", "b<t"), "Expected tags without spaces"),
+        (("--source", source, "--mark", "b<t"), "Expected tags without spaces"),
     ):
         done = kerasnmt("distill", export_folder, *options, "--output", output, "--jobs", 1)
         assert (done.code, done.out) == (2, "")
