@@ -84,10 +84,12 @@ def pronunciation(folder: Path, language: str, part: str) -> Iterator[tuple[str,
 
 def inflection(folder: Path, language: str, part: str) -> Iterator[tuple[str, str]]:
     """Yield lemmas, with the tags of a form in front, and the form with spaces between letters."""
+    from kerasnmt.text import with_tags
+
     name = f"{language}-train-medium" if part == "train" else f"{language}-{part}"
     for line in (folder / name).read_text(encoding="utf-8").splitlines():
         lemma, form, tags = line.split("\t")
-        yield "".join(f"<{tag}>" for tag in tags.split(";")) + lemma, " ".join(form)
+        yield with_tags(lemma, tags), " ".join(form)
 
 
 PAIRS = {"pronunciation": pronunciation, "inflection": inflection}

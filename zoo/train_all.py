@@ -5,8 +5,8 @@
       'data.train.pairs=data/{language}_train.tsv' 'data.validation.pairs=data/{language}_dev.tsv' \
       'data.test.pairs=data/{language}_test.tsv'
 
-`--set` changes the recipe; `{language}` stands for the language. Each training is a child
-process on one core, and writes its run to `runs/LANGUAGE_SEED`. A finished run is not trained
+`--set` changes the recipe; `{language}` stands for the language. Each training run is a
+child process on one core, and writes to `runs/LANGUAGE_SEED`. A finished run is not trained
 again, and an interrupted one goes on. `runs/results.json` has the scores of each run, and those of
 the ensemble of all seeds of a language. The script prints them as a table in Markdown.
 """
@@ -51,6 +51,23 @@ def train(recipe: Path, run: Path, overrides: Sequence[str]) -> None:
         raise SystemExit(f"{run}: {done.stderr.strip()[-2000:]}")
 
 
+def check_settings(runs: Path, settings: Sequence[str]) -> None:
+    """Check that earlier runs in a folder have the same recipe and changes.
+
+    Raises:
+        SystemExit: If they do not.
+    """
+    path, text = runs / "settings.json", json.dumps(settings, indent=1) + "\n"
+    if not path.exists():
+        with atomic_write(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    elif path.read_text(encoding="utf-8") != text:
+        raise SystemExit(
+            f"Expected the recipe and --set of the earlier runs in {runs}. Received others. Choose "
+            "another folder."
+        )
+
+
 def ensemble(runs: Sequence[Path], test: Any) -> dict[str, float]:
     """Return the scores of an ensemble on the test pairs of a recipe."""
     if test.pairs:
@@ -69,15 +86,18 @@ def ensemble(runs: Sequence[Path], test: Any) -> dict[str, float]:
 def table(results: dict[str, dict[str, Any]], score: str) -> str:
     """Return a row for each language: the mean and the deviation over seeds, and the ensemble."""
     lines = [f"| language | {score}, mean of seeds | deviation | ensemble |", "|---|---|---|---|"]
-    columns: list[list[float]] = []
-    for language, found in results.items():
-        own = [one[score] for one in found["runs"].values()]
-        cells = [statistics.mean(own), statistics.stdev(own) if len(own) > 1 else 0.0]
-        cells += [found["ensemble"][score]] if "ensemble" in found else []
-        columns.append(cells)
-        lines.append(f"| {language} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
-    means = [statistics.mean(column) for column in zip(*columns, strict=True)]
-    return "\n".join([*lines, "| mean | " + " | ".join(f"{cell:.2f}" for cell in means) + " |"])
+    rows: dict[str, list[float | None]] = {}
+    for language, scores in results.items():
+        own = [one[score] for one in scores["runs"].values()]
+        deviation = statistics.stdev(own) if len(own) > 1 else None
+        together = scores.get("ensemble", {}).get(score)
+        rows[language or "all"] = [statistics.mean(own), deviation, together]
+    columns = list(zip(*rows.values(), strict=True))
+    rows["mean"] = [None if None in column else statistics.mean(column) for column in columns]
+    for name, cells in rows.items():
+        texts = ["–" if cell is None else f"{cell:.2f}" for cell in cells]
+        lines.append("| " + " | ".join([name, *texts]) + " |")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -88,9 +108,11 @@ def main() -> None:
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE")
     parser.add_argument("--languages", nargs="+", default=[""], help="values of {language}")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="trainings at a time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="training runs at a time")
     parser.add_argument("--score", choices=SCORES, default="exact", help="score of the table")
     arguments = parser.parse_args()
+    recipe = arguments.recipe.read_text(encoding="utf-8")
+    check_settings(arguments.runs, [recipe, *arguments.set])
     changes = {
         language: [change.replace("{language}", language) for change in arguments.set]
         for language in arguments.languages
@@ -111,15 +133,15 @@ def main() -> None:
         runs = [run_folder(arguments.runs, language, seed) for seed in arguments.seeds]
         scored = [json.loads((run / "results.json").read_text(encoding="utf-8")) for run in runs]
         kept = (*SCORES, "perplexity", "parameters", "train_cpu_seconds")
-        found = results[language] = {
+        results[language] = {
             "runs": {
                 str(seed): {name: one[name] for name in kept}
                 for seed, one in zip(arguments.seeds, scored, strict=True)
             }
         }
         test = Recipe.load(arguments.recipe, changes[language]).data.test
-        if len(runs) > 1 and test:
-            found["ensemble"] = ensemble(runs, test)
+        if len(runs) > 1 and test and not test.builtin:
+            results[language]["ensemble"] = ensemble(runs, test)
     with atomic_write(arguments.runs / "results.json") as path:
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(table(results, arguments.score))

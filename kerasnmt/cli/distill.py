@@ -4,8 +4,11 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 from itertools import repeat
 from multiprocessing import get_context
@@ -16,12 +19,13 @@ import typer
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.cli.console import progress_console, say
-from kerasnmt.cli.loading import SearchChanges, load_translator
-from kerasnmt.cli.options import BeamSize, Model, SearchOptions, WithRuns
+from kerasnmt.cli.errors import print_warnings
+from kerasnmt.cli.loading import SearchChanges, is_trained, load_translator
+from kerasnmt.cli.options import BeamSize, Model, SearchOptions, Tags, WithRuns
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.requests import check_fields, read_lines
+from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged
 from kerasnmt.progress_lines import progress_bar
-from kerasnmt.text.tags import with_tags
+from kerasnmt.text.tags import written_tags
 
 # Number of texts of a part, after which interrupted work goes on.
 _PART = 512
@@ -32,19 +36,31 @@ class _Teacher(NamedTuple):
 
     model: str
     changes: SearchChanges
+    tags: str | None
     tokenize: str | None
     batch_size: int
 
-    def translate(self, sources: Sequence[str], references: Sequence[str] | None) -> list[str]:
+    def translate(self, part: "_Part") -> list[str]:
         """Translate texts. With references, choose the nearest translation of each beam."""
         from kerasnmt.training import nearest_translations
 
         translator = _translator(self.model, self.changes)
-        if references is None:
-            return translator.translate(sources, batch_size=self.batch_size)
-        beams = translator.n_best(sources, batch_size=self.batch_size)
+        sources = tagged(part.sources, checked_tags(self.tags, translator))
+        options = {"batch_size": self.batch_size, "first_number": part.first_number}
+        if part.references is None:
+            return [text for text, _ in translator.best(sources, **options)]
+        beams = translator.n_best(sources, **options)
         texts = [[text for text, _ in beam] for beam in beams]
-        return nearest_translations(texts, references, tokenize=self.tokenize)
+        return nearest_translations(texts, part.references, tokenize=self.tokenize)
+
+
+class _Part(NamedTuple):
+    """Some of the texts, and the file of their translations."""
+
+    path: Path
+    first_number: int
+    sources: Sequence[str]
+    references: Sequence[str] | None
 
 
 def distill(
@@ -62,8 +78,8 @@ def distill(
         Path | None,
         typer.Option(
             "--reference",
-            help="File of known translations. Of each beam, the translation with the highest "
-            "sentence BLEU is written, not the first one.",
+            help="File of known translations. From each beam, write the translation closest to the "
+            "reference (sentence BLEU), not the first.",
         ),
     ] = None,
     back: Annotated[
@@ -71,17 +87,23 @@ def distill(
         typer.Option("--back", help="Write the translation first, as the source of the text."),
     ] = False,
     mark: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--mark", metavar="TAG", help="Tag in front of the source of each pair, such as bt."
         ),
-    ] = "",
+    ] = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
+    tags: Tags = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, help="Number of processes.", show_default="all cores"),
+        typer.Option(
+            "--jobs",
+            min=1,
+            help="Number of processes that translate.",
+            show_default="the cores, or 1 with a GPU or an export",
+        ),
     ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
 ) -> None:
@@ -90,14 +112,16 @@ def distill(
     The teacher is a model, or an ensemble with --with. With --back, the pairs train the opposite
     direction (back-translation). Texts without a translation are left out.
 
-    Interrupted work goes on when the command is repeated: the finished parts are in PAIRS.parts.
+    Run the command again to resume interrupted work. Its finished parts are in PAIRS.parts.
     """
     load_tensorflow()
     from kerasnmt.data import read_parallel
     from kerasnmt.training import bleu_tokenizer, texts
 
     sources, _ = texts(read_parallel(source, source))
-    front = with_tags("", mark)
+    front = "".join(written_tags(mark or ""))
+    if mark is not None and not front:
+        raise ValueError(f"Expected a tag, such as bt, with --mark. Received: {mark!r}.")
     references = read_lines("--reference", reference, len(sources))
     for number, text in enumerate(sources, start=1):
         if "\t" in text:
@@ -105,36 +129,47 @@ def distill(
                 f"Expected texts without tabs, which separate the columns of {output}. Received: "
                 f"{text!r:.100} in line {number} of {source}."
             )
+    others = tuple(with_run or ())
     teacher = _Teacher(
         model,
-        SearchChanges(beam_size, tuple(search or ()), tuple(with_run or ())),
+        SearchChanges(beam_size, tuple(search or ()), others),
+        tags,
         None if references is None else bleu_tokenizer(references),
         batch_size,
     )
-    parts = _parts_of(output, [sources, references, teacher._replace(batch_size=0)])
-    numbers = range(0, len(sources), _PART)
-    missing = {parts / f"{number}.json": slice(number, number + _PART) for number in numbers}
-    missing = {path: place for path, place in missing.items() if not path.exists()}
     console = progress_console()
-    if done := len(numbers) - len(missing):
-        say(console, f"done before: {min(done * _PART, len(sources)):,} of {len(sources):,} texts")
-    count = min(jobs or os.cpu_count() or 1, len(missing))
-    chunks = [(sources[place], references and references[place]) for place in missing.values()]
-    work = zip(repeat(teacher), missing, chunks)
-    with progress_bar(console, "translating", len(numbers)) as advance:
-        if count > 1:
-            os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-            with ProcessPoolExecutor(count, get_context("spawn")) as pool:
-                futures = [pool.submit(_write, *one) for one in work]
-                for number, future in enumerate(as_completed(futures), start=done + 1):
-                    future.result()
-                    advance(number)
-        else:
-            for number, one in enumerate(work, start=done + 1):
-                _write(*one)
-                advance(number)
-    written = _join(output, parts, sources, back=back, front=front)
+    with console.status("loading the model"):
+        checked_tags(tags, _translator(model, teacher.changes))
+    versions = [_version(one) for one in (model, *others)]
+    folder = _parts_of(output, [sources, references, versions, teacher._replace(batch_size=0)])
+    parts = [
+        _Part(folder / f"{start}.json", start + 1, sources[rows], references and references[rows])
+        for start in range(0, len(sources), _PART)
+        for rows in [slice(start, start + _PART)]
+    ]
+    missing = [part for part in parts if not part.path.exists()]
+    if done := len(parts) - len(missing):
+        texts_done = min(done * _PART, len(sources))
+        say(console, f"already translated: {texts_done:,} of {len(sources):,} texts")
+    with progress_bar(console, "translating", len(parts)) as advance:
+        finished = _translate(teacher, missing, jobs or _cores(model))
+        for number, _ in enumerate(finished, start=done + 1):
+            advance(number)
+    written = _join(output, folder, sources, back=back, front=front)
     say(console, f"pairs: {written:,} of {len(sources):,} texts")
+
+
+def _version(model: str) -> float:
+    """Return when the files of a model last changed, or 0 for the name of a preset."""
+    return max((path.stat().st_mtime for path in Path(model).rglob("*")), default=0.0)
+
+
+def _cores(model: str) -> int:
+    """Return how many processes may translate. On a GPU, and in an export, one uses all of it."""
+    import tensorflow as tf
+
+    alone = tf.config.list_physical_devices("GPU") or not is_trained(model)
+    return 1 if alone else os.cpu_count() or 1
 
 
 @cache
@@ -146,12 +181,47 @@ def _translator(model: str, changes: SearchChanges) -> Any:
     return translator
 
 
-def _write(
-    teacher: _Teacher, path: Path, chunk: tuple[Sequence[str], Sequence[str] | None]
-) -> None:
+def _translate(teacher: _Teacher, parts: Sequence[_Part], jobs: int) -> Iterator[None]:
+    """Write the translations of the parts, and yield after each of them.
+
+    Raises:
+        ChildProcessError: If a process was killed.
+    """
+    if min(jobs, len(parts)) < 2:
+        yield from map(_write, repeat(teacher), parts)
+        return
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+    with ProcessPoolExecutor(min(jobs, len(parts)), get_context("spawn"), _begin) as pool:
+        futures = [pool.submit(_write, teacher, part) for part in parts]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BrokenProcessPool as error:
+            raise ChildProcessError(
+                "A process of --jobs was killed, perhaps for its memory. Run the command again to "
+                "resume, with a smaller number of --jobs."
+            ) from error
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _begin() -> None:
+    """Prepare a process, which ends when the first process has ended."""
+    print_warnings()
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _write(teacher: _Teacher, part: _Part) -> None:
     """Write the translations of a part."""
-    translations = teacher.translate(*chunk)
-    with atomic_write(path) as temporary:
+    translations = teacher.translate(part)
+    with atomic_write(part.path) as temporary:
         temporary.write_text(json.dumps(translations), encoding="utf-8")
 
 
@@ -165,10 +235,10 @@ def _parts_of(output: Path, work: list[Any]) -> Path:
         raise ValueError(f"Expected a new file. Received: --output {output}, which exists.")
     parts = output.with_name(f"{output.name}.parts")
     name = parts / hashlib.sha256(json.dumps(work).encode()).hexdigest()
-    if parts.exists() and not name.exists():
+    if any(parts.glob("*/*.json")) and not name.exists():
         raise ValueError(
             f"Expected the texts and options of the interrupted work in {parts}. Received: others. "
-            "Repeat the command as it was, or remove the folder."
+            "Run the command as it was with the same model, or remove the folder."
         )
     name.mkdir(parents=True, exist_ok=True)
     return name

@@ -1,7 +1,9 @@
-"""Errors of the commands on the terminal."""
+"""Errors and warnings of the commands on the terminal."""
 
 import sys
 import traceback
+import warnings
+from typing import Any
 
 import typer
 
@@ -32,6 +34,18 @@ def report(error: BaseException) -> int:
         return 2
     traceback.print_exception(error)
     return 1
+
+
+def print_warnings() -> None:
+    """Print each warning once, even if a text goes through a model several times."""
+    shown = set()
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in shown:
+            shown.add(str(message))
+            print(f"warning: {message}", file=sys.stderr)
+
+    warnings.showwarning = show_warning
 
 
 def _message(error: BaseException) -> str:

@@ -1,6 +1,7 @@
 """`kerasnmt evaluate`."""
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kerasnmt.cli.console import progress_console, translate_chunks
-from kerasnmt.cli.loading import SearchChanges, load_translator
+from kerasnmt.cli.loading import SearchChanges, is_trained, load_translator, no_model
 from kerasnmt.cli.options import (
     BeamSize,
     Columns,
@@ -21,7 +22,15 @@ from kerasnmt.cli.options import (
     two_columns,
 )
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged, text_fields
+from kerasnmt.cli.requests import (
+    check_fields,
+    check_reads_tags,
+    checked_tags,
+    read_lines,
+    tagged,
+    text_fields,
+)
+from kerasnmt.text.tags import unknown_tags
 
 
 def evaluate(
@@ -72,8 +81,8 @@ def evaluate(
 ) -> None:
     """Translate a file and score it: sacreBLEU and chrF with their signatures, and exact matches.
 
-    With --baseline, each line also has the score of the baseline and p, a one-sided p-value: of
-    sacreBLEU's paired bootstrap for BLEU and chrF, and of the exact sign test for exact matches.
+    With --baseline, each line also has the score of the baseline and p, a one-sided p-value: from
+    sacreBLEU's paired bootstrap for BLEU and chrF, from the exact sign test for exact matches.
     """
     load_tensorflow()
     from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
@@ -83,6 +92,11 @@ def evaluate(
     others = None
     if baseline is not None and Path(baseline).is_file():
         others = read_lines("--baseline", Path(baseline), len(sources))
+    elif baseline is not None and not (Path(baseline).exists() or is_trained(baseline)):
+        raise ValueError(
+            "Expected a run, a preset, an export or a file of translations with --baseline. "
+            f"Received: {baseline}{no_model(baseline)}"
+        )
     tokenize = bleu_tokenizer(references, tokenize)
     console = progress_console()
     with console.status("loading the model"):
@@ -91,8 +105,12 @@ def evaluate(
             translators.append(load_translator(baseline))
     for translator in translators:
         check_fields(translator.fields, text_fields(context))
-        start = checked_tags(tags, translator)
-    sources = tagged(sources, start)
+        same_tags = checked_tags(tags, translator)
+        if tags_column is not None:
+            check_reads_tags("--tags-column", translator)
+            known = translator.description.get("source_tags")
+            _warn_of_tags([] if known is None else unknown_tags(sources, known), pairs)
+    sources = tagged(sources, same_tags)
     translations = [
         translate_chunks(translator, sources, contexts, batch_size, console)
         for translator in translators
@@ -108,17 +126,30 @@ def evaluate(
         if baseline is not None:
             cells += [
                 f"baseline {results[f'baseline_{name}']:.2f}",
-                f"p = {results[f'{name}_p_value']:.4f}",
+                _p_text(results[f"{name}_p_value"]),
             ]
         print(*cells, results[f"{name}_signature"], sep="  ")
     cells = [f"exact  {results['exact']:.2f}%"]
     if baseline is not None:
         cells.append(f"baseline {results['baseline_exact']:.2f}%")
-        cells.append(f"p = {results['exact_p_value']:.4f}")
+        cells.append(_p_text(results["exact_p_value"]))
     print(*cells, sep="  ")
     several = sum(map(len, references)) if pairs else len(sources)
     more = f" with {several:,} references" if several > len(sources) else ""
     print(f"on {len(sources):,} sentences{more}")
+
+
+def _p_text(p_value: float) -> str:
+    return f"p = {p_value:.4f}" if p_value >= 0.0001 else "p < 0.0001"
+
+
+def _warn_of_tags(tags: list[str], pairs: Path | None) -> None:
+    if tags:
+        warnings.warn(
+            f"the model has no tags {', '.join(tags)}, which are in {pairs}, so it reads them as "
+            "other tokens",
+            stacklevel=2,
+        )
 
 
 def _sentences(

@@ -1,8 +1,7 @@
 """Program `kerasnmt`."""
 
 import sys
-import warnings
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,7 +10,7 @@ from kerasnmt.cli.attention import attention
 from kerasnmt.cli.check import check
 from kerasnmt.cli.demo import demo
 from kerasnmt.cli.distill import distill
-from kerasnmt.cli.errors import report
+from kerasnmt.cli.errors import print_warnings, report
 from kerasnmt.cli.evaluate import evaluate
 from kerasnmt.cli.export import export
 from kerasnmt.cli.init import init
@@ -57,15 +56,7 @@ _EXPECTED = (FloatingPointError, ValueError, OSError, MissingPackageError)
 
 def main() -> None:
     """Run the program; see `report` for errors."""
-    shown = set()
-
-    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-        """Print a warning once, even if a text goes through the model several times."""
-        if str(message) not in shown:
-            shown.add(str(message))
-            print(f"warning: {message}", file=sys.stderr)
-
-    warnings.showwarning = show_warning
+    print_warnings()
     try:
         # In standalone mode, typer would print usage errors in four lines.
         with extras():

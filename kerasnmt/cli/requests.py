@@ -7,7 +7,7 @@ from typing import Any
 
 from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.kinds import field_named, kinds
-from kerasnmt.text.tags import tags_of, with_tags
+from kerasnmt.text.tags import with_tags, written_tags
 
 _SHOWN_TAGS = 10
 
@@ -38,8 +38,30 @@ def text_fields(context: Any) -> tuple[str, ...]:
     return ("text",) if context is None else ("text", "context")
 
 
-def checked_tags(tags: str | None, translator: Any) -> str:
-    """Return the tags of `--tags` as they stand in front of a text, such as `<V><PST>`.
+def check_reads_tags(option: str, translator: Any) -> None:
+    """Check that a model can read tags in front of each text.
+
+    Args:
+        option: Option with the tags.
+        translator: A `kerasnmt.tasks.Translator` or a task.
+
+    Raises:
+        ValueError: If the model reads no texts, or reads each sentence of a text alone, without the
+            tags.
+    """
+    if "text" not in translator.fields:
+        raise ValueError(
+            f"Expected texts with {option}. Received: {' and '.join(translator.fields)}."
+        )
+    if translator.description.get("split_sentences"):
+        raise ValueError(
+            f"Expected a search without split_sentences with {option}, because only the first "
+            "sentence of a text would have the tags. Received: split_sentences=True."
+        )
+
+
+def checked_tags(tags: str | None, translator: Any) -> list[str]:
+    """Return the tags of `--tags` as they stand in front of a text, such as `<V>` and `<PST>`.
 
     Args:
         tags: Value of the option, or None for no tags.
@@ -47,33 +69,26 @@ def checked_tags(tags: str | None, translator: Any) -> str:
             model has, unless the model is on a server or in an older export.
 
     Raises:
-        ValueError: If a tag is malformed or not in the vocabulary of the model, the model reads no
-            texts, or it reads each sentence of a text alone, without the tags.
+        ValueError: If a tag is malformed or not in the vocabulary of the model; see also
+            `check_reads_tags`.
     """
-    start = with_tags("", tags or "")
-    if start and "text" not in translator.fields:
-        raise ValueError(
-            f"Expected texts with --tags. Received: {' and '.join(translator.fields)}."
-        )
-    if start and translator.description.get("split_sentences"):
-        raise ValueError(
-            "Expected a search without split_sentences with --tags, because only the first "
-            "sentence of a text would have the tags. Received: split_sentences=True."
-        )
+    written = written_tags(tags or "")
+    if written:
+        check_reads_tags("--tags", translator)
     known = translator.description.get("source_tags")
-    unknown = [] if known is None else [tag for tag in tags_of([start]) if tag not in known]
+    unknown = [] if known is None else [tag for tag in written if tag not in known]
     if unknown:
         some = ", ".join(known[:_SHOWN_TAGS]) + (", …" if len(known) > _SHOWN_TAGS else "")
         raise ValueError(
             f"Expected tags that the model knows: {some or 'it has none'}. Received: --tags "
             f"{tags}, with {', '.join(unknown)}."
         )
-    return start
+    return written
 
 
-def tagged(texts: Sequence[str], start: str) -> list[str]:
-    """Put tags in front of texts. A text without tokens stays as it is, and has no translation."""
-    return [start + text if text.strip() else text for text in texts]
+def tagged(texts: Sequence[str], tags: Sequence[str]) -> list[str]:
+    """Put tags in front of texts."""
+    return [with_tags(text, tags) for text in texts]
 
 
 def read_lines(option: str, path: Path | None, number: int) -> list[str] | None:

@@ -1,5 +1,7 @@
 """Word dropout."""
 
+from collections.abc import Sequence
+
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, UNKNOWN_ID, extended
@@ -10,6 +12,7 @@ def word_dropout(
     rate: float,
     *,
     vocabulary_size: int | None = None,
+    kept_ids: Sequence[int] = (),
     seed: int = 0,
     first_batch: int = 0,
 ) -> tf.data.Dataset:
@@ -41,6 +44,7 @@ def word_dropout(
         rate: Dropout rate of words, in [0, 1).
         vocabulary_size: Size of the vocabulary of a model that copies. The dataset must then come
             from `batches(…, extended_vocabulary=True)`.
+        kept_ids: Ids of a source that are never dropped, such as `Tokenizer.tag_ids`.
         seed: Seed of the dropped words.
         first_batch: Number of the first batch of the dataset.
 
@@ -65,13 +69,14 @@ def word_dropout(
     def drop(number: tf.Tensor, batch: tuple[dict[str, tf.Tensor], ...]) -> tuple:
         inputs, *rest = batch
         if vocabulary_size is not None:
-            inputs, targets = _hide(inputs, rest[0], rate, vocabulary_size, [seed, number])
+            seeds = [seed, number]
+            inputs, targets = _hide(inputs, rest[0], rate, vocabulary_size, kept_ids, seeds)
             return inputs, targets, *rest[1:]
         dropped = {}
-        for side, name in enumerate(("source_ids", "target_ids")):
+        for side, (name, kept) in enumerate((("source_ids", kept_ids), ("target_ids", ()))):
             ids = inputs[name]
             uniform = tf.random.stateless_uniform(tf.shape(ids), seed=[seed, 2 * number + side])
-            dropped[name] = tf.where((uniform < rate) & (ids > END_ID), UNKNOWN_ID, ids)
+            dropped[name] = tf.where((uniform < rate) & _are_words(ids, kept), UNKNOWN_ID, ids)
         return inputs | dropped, *rest
 
     return dataset.enumerate(first_batch).map(drop, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
@@ -82,6 +87,7 @@ def _hide(
     targets: tf.Tensor,
     rate: float,
     vocabulary_size: int,
+    kept_ids: Sequence[int],
     seed: list,
 ) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
     """Make random words of the source and the context unknown in the whole row.
@@ -94,7 +100,7 @@ def _hide(
     ids = tf.concat([inputs[extended(name)] for name in names], axis=1)
     first = tf.argmax(_equal(ids, ids), axis=2, output_type=tf.int32)
     uniform = tf.random.stateless_uniform(tf.shape(ids), seed=seed)
-    dropped = (tf.gather(uniform, first, batch_dims=1) < rate) & (ids > END_ID)
+    dropped = (tf.gather(uniform, first, batch_dims=1) < rate) & _are_words(ids, kept_ids)
     changed = tf.where(dropped | (ids >= vocabulary_size), vocabulary_size + first, ids)
 
     in_source = _equal(targets, ids) & (targets > END_ID)[:, :, tf.newaxis]
@@ -107,6 +113,12 @@ def _hide(
         hidden[name] = tf.where(dropped_here, UNKNOWN_ID, inputs[name])
         hidden[extended(name)] = changed_here
     return inputs | hidden, tf.where(tf.reduce_any(in_source, axis=2), copied, targets)
+
+
+def _are_words(ids: tf.Tensor, kept_ids: Sequence[int]) -> tf.Tensor:
+    """Return whether each id may be dropped."""
+    kept = tf.constant([*range(END_ID + 1), *kept_ids])
+    return tf.reduce_all(ids[..., tf.newaxis] != kept, axis=-1)
 
 
 def _equal(one: tf.Tensor, other: tf.Tensor) -> tf.Tensor:

@@ -97,7 +97,7 @@ def tagged_rows(
     rows = table_rows(path, [*(columns or ()), tags])
     for number, (source, target, text) in enumerate(rows, start=1):
         try:
-            yield with_tags("", text.decode()).encode() + source, target
+            yield with_tags(source.decode(), text.decode()).encode(), target
         except ValueError as error:
             raise ValueError(f"{error} They are the tags of pair {number} in {path}.") from error
 
@@ -114,6 +114,11 @@ def check_columns(columns: Any, other: Any = None) -> None:
     """
     if columns is None and other is None:
         return
+    if columns is None:
+        raise ValueError(
+            f"Expected columns of the sources and the targets, too. Received: the column {other!r} "
+            "alone. " + _HOW
+        )
     every = [*columns] if isinstance(columns, list | tuple) else []
     every += [other] if every and other is not None else []
     if every and all(isinstance(one, str) and one for one in every):

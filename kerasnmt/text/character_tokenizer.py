@@ -51,6 +51,7 @@ class CharacterTokenizer(VocabularyTokenizer):
     """
 
     kind = "characters"
+    splits_words = True
 
     def __init__(
         self,

@@ -70,6 +70,7 @@ class SentencePieceTokenizer(Tokenizer):
     """
 
     kind = "sentencepiece"
+    splits_words = True
 
     def __init__(
         self,

@@ -26,28 +26,47 @@ def with_tags(text: str, tags: str | Iterable[str]) -> str:
     ```
 
     Args:
-        text: A source.
+        text: A source. White space at its start is removed. A text of white space alone gets no
+            tags, because it has no translation.
+        tags: See `written_tags`. Without tags, the text stays as it is.
+
+    Raises:
+        ValueError: See `written_tags`.
+    """
+    written = written_tags(tags)
+    return "".join([*written, text.lstrip()]) if written and text.strip() else text
+
+
+def written_tags(tags: str | Iterable[str]) -> list[str]:
+    """Return tags as they stand in a text, such as `<V>`.
+
+    Args:
         tags: Tags with `;` or spaces between them, as in UniMorph, or a list of tags. A tag may
-            have its angle brackets. Without tags, the text stays as it is.
+            have its angle brackets, and needs nothing between them.
 
     Raises:
         ValueError: If a tag contains spaces or further angle brackets, or is the name of a special
             token, such as `<s>`.
     """
-    names = re.split(r"[;\s]+", tags) if isinstance(tags, str) else tags
+    names = re.split(r"[;\s]+|(?<=>)(?=<)", tags) if isinstance(tags, str) else tags
     written = [name if name[0] + name[-1] == "<>" else f"<{name}>" for name in names if name]
     for tag in written:
         if not is_tag(tag):
             raise ValueError(
-                "Expected tags without spaces and angle brackets inside, such as V;PST or <V>, and "
-                f"no special token, such as <s>. Received: {tag!r} in {tags!r}."
+                "Expected tags without spaces and angle brackets inside, such as V;PST or <V>, "
+                f"and no special token, such as <s>. Received: {tag!r} in {tags!r}."
             )
-    return "".join([*written, text])
+    return written
 
 
 def tags_of(texts: Iterable[str]) -> list[str]:
     """Return the different tags in texts, sorted by code points."""
     return sorted({tag for text in texts for tag in TAG.findall(text) if is_tag(tag)})
+
+
+def unknown_tags(texts: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the tags in texts that a model does not know, which it reads as other tokens."""
+    return sorted({*tags_of(texts)} - {*known})
 
 
 def characters_and_tags(text: str, tags: Iterable[str]) -> list[str]:

@@ -79,6 +79,8 @@ class Tokenizer(tf.Module):
     """
 
     kind: ClassVar[str]
+    # Whether a token may be a part of a word, so that a tag and a word need no space between them.
+    splits_words: ClassVar[bool] = False
 
     def __init__(self, entries: Sequence[str], counts: Sequence[int] | None = None) -> None:
         super().__init__()
@@ -105,9 +107,7 @@ class Tokenizer(tf.Module):
     @property
     def tags(self) -> list[str]:
         """Tags that are single tokens in front of a text, such as `<de>`; see `with_tags`."""
-        if self.kind not in ("characters", "sentencepiece"):  # there, they would be part of a word
-            return []
-        return [*filter(is_tag, self._entries)]
+        return [*filter(is_tag, self._entries)] if self.splits_words else []
 
     @property
     def tag_ids(self) -> list[int]:
@@ -117,9 +117,8 @@ class Tokenizer(tf.Module):
     @property
     def space_ids(self) -> list[int]:
         """Ids of the tokens that are a space alone, shown as "▁"."""
-        if self.kind not in ("characters", "sentencepiece"):
-            return []
-        return [id_ for id_, entry in enumerate(self._entries) if entry == "▁"]
+        spaces = ["▁"] if self.splits_words else []
+        return [id_ for id_, entry in enumerate(self._entries) if entry in spaces]
 
     @property
     def _entries(self) -> list[str]:

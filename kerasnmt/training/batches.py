@@ -149,13 +149,14 @@ class RecipeBatches:
         return dataset.apply(tf.data.experimental.assert_cardinality(count))
 
     def _with_dropout(self, batches: tf.data.Dataset, first_batch: int) -> tf.data.Dataset:
-        """Drop words of training batches. A model that copies is to copy them."""
+        """Drop words of training batches, but no tags. A model that copies is to copy the words."""
         training, tokenizer = self.recipe.training, self.model.target_tokenizer
         size = tokenizer.vocabulary_size if self.model.copies else None
         return word_dropout(
             batches,
             training.word_dropout,
             vocabulary_size=size,
+            kept_ids=self.model.source_tokenizer.tag_ids,
             seed=training.seed,
             first_batch=first_batch,
         )

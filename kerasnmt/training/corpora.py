@@ -14,6 +14,7 @@ from kerasnmt.alignment import parse_pharaoh_lines
 from kerasnmt.data import Shards, builtin_corpus, read_parallel, read_tsv
 from kerasnmt.data.patterns import matching_files
 from kerasnmt.data.tables import table_rows
+from kerasnmt.text.tags import unknown_tags
 from kerasnmt.training.processes import Processes
 
 
@@ -92,6 +93,20 @@ class Corpora:
         else:
             return None
         return [_weight(text, number, path) for number, text in enumerate(texts_of, start=1)]
+
+    def unknown_tags(self, known: Sequence[str]) -> dict[str, list[str]]:
+        """Return the tags in columns of tags that a model does not know, by the name of the split.
+
+        Args:
+            known: Tags that the model knows.
+        """
+        columns = (split for split, section in self.data.splits.items() if section.tags is not None)
+        unknown = {
+            split: unknown_tags(texts(self.pairs[split])[0], known)
+            for split in columns
+            if not isinstance(self.pairs[split], Shards)
+        }
+        return {split: tags for split, tags in unknown.items() if tags}
 
 
 def _weight(text: str, number: int, path: Any) -> float:

@@ -102,6 +102,10 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         with devices.scope():
             model.set_weights(trained.weights)
     own_shards = corpora.readers > 1
+    for split, unknown in corpora.unknown_tags(model.source_tokenizer.tags).items():
+        tags = ", ".join(unknown)
+        why = "are not in the training data, so the model reads them as other tokens"
+        say(console, f"data.{split}: the tags {tags} {why}")
     batches = (ShardBatches if own_shards else RecipeBatches)(recipe, corpora, model)
     statistics = read.statistics or batches.statistics(console)
     with recipe.named_in_errors():

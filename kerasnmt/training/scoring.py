@@ -123,8 +123,8 @@ def compared_scores(
           SacreBLEU computes it in the direction of the difference (one-sided). It does not say
           before the test which system is better, so double it for a two-sided test.
         - `exact_p_value`, also in the direction of the difference: the probability that the better
-          system is right in so many of these sources, if either system is equally likely to be; or
-          1 for equal scores.
+          system is right for at least as many of these sources, if both are equally likely to win
+          each; or 1 for equal scores.
         - `bleu_signature` and `chrf_signature`, with the number of samples and the seed.
 
     Raises:
@@ -204,7 +204,11 @@ def _sign_test(right: list[bool], other_right: list[bool]) -> float:
     count, wins = sum(map(abs, differences)), max(map(differences.count, (1, -1)))
     if 2 * wins == count:
         return 1.0
-    return sum(comb(count, number) for number in range(wins, count + 1)) / 2**count
+    ways = all_ways = comb(count, wins)
+    for number in range(wins, count):
+        ways = ways * (count - number) // (number + 1)
+        all_ways += ways
+    return all_ways / 2**count
 
 
 def _metrics(references: Sequence[Reference], tokenize: str | None) -> dict[str, Any]:

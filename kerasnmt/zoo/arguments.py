@@ -18,7 +18,7 @@ ARGUMENTS = {
     "num_layers": "Number of layers of the encoder and of the decoder, at least 1. Stacked layers "
     "use residual connections.",
     "normalizer": 'Normalizer of the attention: "softmax", "sparsemax" or "entmax15", or a '
-    "layer, such as `kerasnmt.layers.Entmax(1.3)`. The latter two of these names give most "
+    "`kerasnmt.layers.Normalizer`, such as `Entmax(1.3)`. The latter two of these names give most "
     "positions a weight of exactly 0.",
     "attention": 'Kind of attention, or an attention layer. "global" is the usual one. '
     '"location_sensitive" also reads the earlier weights (`kerasnmt.layers.LocationFeatures`). '
@@ -28,8 +28,8 @@ ARGUMENTS = {
     "coverage": "Weight of the coverage loss, or None for attention without coverage. 0 gives "
     "coverage without a loss. Start with a small weight, such as 0.1. See, Liu and Manning (2017) "
     "use 1, but for a trained model.",
-    "dropout": "Dropout rate of the embedded words, of the inputs of the encoder's layers and of "
-    "the readout.",
+    "dropout": "Dropout rate of the embedded words, of the inputs of the encoder's layers and the "
+    "decoder's upper layers, and of the readout.",
     "context_dropout": "Dropout rate of the annotations, which the attention sums up.",
     "output_dropout": "Dropout rate of the readout, or None for the rate `dropout`.",
     "layer_normalization": "Whether the recurrent cells normalize their inputs and states; see "

@@ -48,7 +48,7 @@ def bahdanau(
     Source: Bahdanau, Cho and Bengio (2015), "Neural machine translation by jointly learning to
     align and translate". The paper's sizes are embedding_dim=620, units=1000. Wu et al. (2016),
     "Google's neural machine translation system", section 3, for upper layers: with num_layers=8,
-    units=1024, an encoder that reads backward only in its first layer, and residual connections
+    units=1024, an encoder whose first layer alone is bidirectional, and residual connections
     from the third layer. Here, all layers of the encoder read in both directions, and residual
     connections start at the second layer.
 

@@ -61,7 +61,7 @@ def luong(
         input_feeding: Whether the cell reads the attentional vector of the previous word.
             `coverage` needs it, and so does an `attention` other than "global".
         attention: "global", or "location_sensitive", "monotonic" or "chunkwise" with the score of
-            the model; see `bahdanau_gru`.
+            the model (within a chunk, with an additive one); see `bahdanau_gru`.
         fused: Whether the decoder's cell is a recurrent layer of Keras, which cuDNN runs on a GPU;
             see `kerasnmt.layers.FusedCell`. It excludes input feeding, state dropout, layer
             normalization and several layers.

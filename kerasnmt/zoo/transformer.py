@@ -62,7 +62,7 @@ def transformer(
         max_positions: Number of learned positions, which limits the length of texts, or None for
             sinusoidal positions, which have no limit.
         tags: How the encoder reads the tags of a source, such as `<V>`: "tokens" like all other
-            tokens, or "sum" as features of the others, in any order and without positions; see
+            tokens, or "sum" as features of the others, in any order and all at position 0; see
             `kerasnmt.layers.TagFeatures`. "sum" needs a source tokenizer with tags.
         share_embeddings: Whether source and target use one embedding matrix. None shares it if
             `target` is None or the source's tokenizer.

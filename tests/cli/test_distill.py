@@ -45,32 +45,32 @@ def test_the_translation_of_a_beam_that_is_nearest_to_the_reference(
     assert pairs(output) == expected
 
 
-def test_interrupted_work_goes_on(kerasnmt, export_folder, source, tmp_path, monkeypatch):
+def test_interrupted_work_goes_on(kerasnmt, run_folder, source, tmp_path, monkeypatch):
     """Finished parts are not translated again. Other texts or options do not continue them."""
     monkeypatch.setattr(distill, "_PART", 2)
     calls, write_part = [], distill._write
 
-    def stop_at_the_second_part(teacher, path, chunk):
-        calls.append(chunk[0])
+    def stop_at_the_second_part(teacher, part):
+        calls.append(part.sources)
         if len(calls) == 2:
             raise OSError("The disk is full.")
-        write_part(teacher, path, chunk)
+        write_part(teacher, part)
 
     monkeypatch.setattr(distill, "_write", stop_at_the_second_part)
     output = tmp_path / "pairs.tsv"
-    arguments = ("distill", export_folder, "--source", source, "--output", output, "--jobs", 1)
+    arguments = ("distill", run_folder, "--source", source, "--output", output, "--jobs", 1)
     assert kerasnmt(*arguments).code != 0 and not output.exists()
 
     other = write(tmp_path / "other", SOURCES[::-1])
-    for more in (("--source", other), ("--search", "beam_size=3")):
+    for more in (("--source", other), ("--search", "beam_size=2")):
         done = kerasnmt(*arguments, *more)
         assert done.code == 2
         assert "Expected the texts and options of the interrupted work" in done.err
 
     done = kerasnmt(*arguments)
-    assert done.code == 0 and "done before: 2 of 5 texts" in done.err
+    assert done.code == 0 and "already translated: 2 of 5 texts" in done.err
     assert calls == [SOURCES[:2], SOURCES[2:4], SOURCES[2:4], SOURCES[4:]]
-    lines = kerasnmt("translate", export_folder, "--input", source).lines
+    lines = kerasnmt("translate", run_folder, "--input", source).lines
     assert pairs(output) == [pair for pair in zip(SOURCES, lines, strict=True) if pair[0]]
 
     done = kerasnmt(*arguments)
@@ -100,6 +100,7 @@ def test_bad_texts(kerasnmt, export_folder, source, tmp_path):
         (("--source", tabs), f"Received: 'two\\tthree' in line 2 of {tabs}."),
         (("--source", source, "--reference", short), "one line of --reference for each of 5 texts"),
         (("--source", source, "--mark", "b<t"), "Expected tags without spaces"),
+        (("--source", source, "--mark", "  "), "Expected a tag, such as bt, with --mark"),
     ):
         done = kerasnmt("distill", export_folder, *options, "--output", output, "--jobs", 1)
         assert (done.code, done.out) == (2, "")

@@ -157,7 +157,7 @@ def test_other_errors_are_not_hidden(monkeypatch):
 
 
 def test_warnings_are_one_line(monkeypatch, capsys):
-    monkeypatch.setattr(program.warnings, "showwarning", None)
+    monkeypatch.setattr(warnings, "showwarning", None)
     monkeypatch.setattr(program, "app", lambda **options: warnings.warn("cut", stacklevel=1))
     assert run(monkeypatch) == 0
     assert capsys.readouterr() == ("", "warning: cut\n")

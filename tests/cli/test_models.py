@@ -32,7 +32,7 @@ def test_one_model(capsys):
     assert output.startswith("RNNsearch: a bidirectional GRU encoder and a GRU decoder")
     sizes = "\n  units: 256\n  num_layers: 1\n"
     assert f'{sizes}  attention: "global"\n  normalizer: "softmax"\n' in output
-    assert "\n  coverage: null\n  layer_normalization: false\n  dropout: 0.2\n" in output
+    assert '\n  layer_normalization: false\n  tags: "tokens"\n  dropout: 0.2\n' in output
     assert "\n  tie_embeddings: false\n  share_embeddings: false\n" in output
     assert "Args:" not in output
     assert "Total params: 8,517,184" in output

@@ -131,6 +131,23 @@ class TestAModelThatCopies:
             word_dropout(dataset, 0.1, vocabulary_size=14)
 
 
+@pytest.mark.parametrize("copies", [False, True])
+def test_kept_ids_stay_in_the_sources(copies):
+    letters = CharacterTokenizer("abcdefghij" + "k" * (not copies))
+    pairs = [("abcdefghij" * 3, "abc")] * 20
+    dataset = batches(pairs, letters, batch_size=20, shuffle=False, extended_vocabulary=copies)
+    kept, size = letters.tokenize(["ab"]).to_tensor()[0], letters.vocabulary_size
+    options = {"vocabulary_size": size if copies else None, "seed": 1}
+    ((plain, *_),) = in_numpy(dataset)
+    for kept_ids in ([], [*kept.numpy()]):
+        ((inputs, *_),) = in_numpy(word_dropout(dataset, 0.5, kept_ids=kept_ids, **options))
+        stays = np.isin(plain["source_ids"], kept)
+        share = np.mean((inputs["source_ids"] != plain["source_ids"])[stays])
+        assert share == 0 if kept_ids else 0.3 < share < 0.7
+        others = ~stays & (plain["source_ids"] > END_ID)
+        assert 0.3 < np.mean(inputs["source_ids"][others] == UNKNOWN_ID) < 0.7
+
+
 def test_no_dropout_is_the_dataset(dataset):
     assert word_dropout(dataset, 0.0) is dataset
 

@@ -13,6 +13,7 @@ from kerasnmt.text import CharacterTokenizer, WordTokenizer, with_tags
         ("V;PST;3;SG", "<V><PST><3><SG>walk"),
         (" V PST;;\t3 ; <SG> ", "<V><PST><3><SG>walk"),
         (["V", "<PST>", ""], "<V><PST>walk"),
+        ("<V><PST>", "<V><PST>walk"),
         ("V;NOM(1,SG)", "<V><NOM(1,SG)>walk"),
         ("", "walk"),
         (" ; ", "walk"),
@@ -27,7 +28,6 @@ def test_tags_come_first(tags, expected):
     ("tags", "tag"),
     [
         ("V;<PST", "<<PST>"),
-        ("<V><PST>", "<V><PST>"),
         ("<>", "<>"),
         ("<", "<<>"),
         (["de", "old English"], "<old English>"),
@@ -48,3 +48,16 @@ def test_tags_of_a_tokenizer():
     assert CharacterTokenizer.train(["<N>a", "<V><s>b"], tags=True).tags == ["<N>", "<V>"]
     assert CharacterTokenizer.train(["<N>a"]).tags == []
     assert WordTokenizer(["<N>"]).tags == []  # a tag in front of a word is part of it
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\u3000"])
+def test_a_text_without_words_gets_no_tags(text):
+    assert with_tags(text, "V;PST") == text
+    with pytest.raises(ValueError, match="Expected tags without spaces"):
+        with_tags(text, "<V<PST>")
+
+
+def test_tags_replace_the_space_in_front_of_a_text():
+    """The model reads the same with and without this space."""
+    assert with_tags(" \u3000walk on ", "V") == "<V>walk on "
+    assert with_tags(" walk", "") == " walk"

@@ -111,6 +111,7 @@ def test_one_sentence_of_many_is_chance():
         ("abcdefgh", "abcdxxxx", 1 / 2**4),  # right in all 4 that differ
         ("abcdxxxx", "abcdefgh", 1 / 2**4),  # the direction of the difference
         ("abcdefgx", "axxxxxxh", (7 + 1) / 2**7),  # right in 6 of 7
+        ("abcdexxx", "axxxxfgx", (15 + 6 + 1) / 2**6),  # right in 4 of 6
         ("abcxxxxx", "xxcdexxx", 1.0),  # 2 and 2
         ("xxxxxxxx", "xxxxxxxx", 1.0),
     ],

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from kerasnmt.data import Shards, read_tsv
+from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.text import CharacterTokenizer
 from kerasnmt.training import NewRecipe, PairFiles, Recipe, texts
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.corpora import Corpora
@@ -60,6 +62,23 @@ def test_tags_of_a_column_are_in_front_of_the_sources(folder):
     ]
     # Three tags, the characters and the end.
     assert sorted(map(np.count_nonzero, rows)) == [2 + 1, 3 + 4 + 1, 3 + 5 + 1]
+    one = recipe(part, training={"batch_size": 3, "word_dropout": 0.9})
+    dropping = RecipeBatches(one, corpora, model)
+    dropped = [
+        id_
+        for inputs, *_ in dropping._with_dropout(dropping.training(), 0)
+        for id_ in inputs["source_ids"].numpy().reshape(-1)
+    ]
+    assert np.isin(dropped, tokenizers["source"].tag_ids).sum() == 6
+    assert dropped.count(UNKNOWN_ID) > 4
+
+
+def test_tags_that_the_training_data_lack(folder):
+    (folder / "more").write_text("ox\toxen\tPL;eng;<DU>\ngo\twent\tV\n")
+    train = {"pairs": str(folder / "conll"), "columns": [1, 2], "tags": 3}
+    corpora = Corpora(recipe(train, {**train, "pairs": str(folder / "more")}).data)
+    tokenizer = CharacterTokenizer.train(corpora.own, tags=True)
+    assert corpora.unknown_tags(tokenizer.tags) == {"validation": ["<DU>", "<PL>"]}
 
 
 def test_tags_of_files_that_are_read_during_training(folder):
@@ -116,9 +135,9 @@ def test_tags_that_a_recipe_cannot_use(folder):
         assert "\n" not in str(caught.value)
     assert recipe(train, tokenizer={"shared": CHARACTERS["source"]}).data.train.tags == "tags"
     for arguments in ((None, 3), (["lemma", "form"], 3)):
-        with pytest.raises(ValueError, match=r"and 3 beside them\."):
+        with pytest.raises(ValueError, match=r"and 3 beside|the column 3 alone"):
             Shards(folder / "rows.tsv", columns=arguments[0], tags=arguments[1])
-        with pytest.raises(ValueError, match=r"and 3 beside them\."):
+        with pytest.raises(ValueError, match=r"and 3 beside|the column 3 alone"):
             PairFiles(*arguments, pairs=folder / "rows.tsv")
 
 

@@ -187,7 +187,8 @@ def check_first_states(states: list[Any], cell: keras.layers.Layer) -> None:
         raise ValueError(
             f"Expected first states of sizes {list(cell.state_size)}, as in the decoder's "
             f"{type(cell).__name__}. Received: sizes={sizes} from the bridge. Choose other encoder "
-            "sizes, or a bridge that changes them, such as DenseBridge."
+            "sizes, or a bridge that computes such states: DenseBridge or, for several layers, "
+            "BackwardStateBridge with num_layers."
         )
 
 

@@ -17,18 +17,18 @@ class TokenProbability(NamedTuple):
         mean: Mean of the gain over the vocabulary, of the same shape, for label smoothing.
         measured: Dict of tensors of the same shape that a model reports during training. Its keys
             are the decoder's `measures`.
-        objective: What training maximizes instead of log p, of the same shape, or empty for log p.
+        objective: What training maximizes instead of log p, of the same shape, or None for log p.
     """
 
     log: Any
     mean: Any
     measured: dict[str, Any]
-    objective: Any = ()
+    objective: Any = None
 
     @property
     def gain(self) -> Any:
         """What training maximizes: log p for the cross-entropy, or minus another loss."""
-        return self.log if isinstance(self.objective, tuple) else self.objective
+        return self.log if self.objective is None else self.objective
 
 
 class Targets(NamedTuple):

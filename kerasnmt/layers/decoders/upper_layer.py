@@ -34,6 +34,9 @@ class UpperLayer(Composite, keras.layers.Layer):
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
         residual: Whether the output of the layer below is added to the output. A layer whose output
             differs in size from the one below adds none.
+
+    Raises:
+        ValueError: If a dropout rate is out of range.
     """
 
     def __init__(

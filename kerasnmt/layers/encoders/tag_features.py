@@ -33,7 +33,7 @@ class TagFeatures(Composite, keras.layers.Layer):
     ```
 
     Source: Sennrich and Haddow (2016), "Linguistic input features improve neural machine
-    translation", equation 1, which concatenates embeddings; here, the features of a token are
+    translation", section 2.2, which concatenates embeddings; here, the features of a token are
     summed, and have the embeddings of words. Wu, Cotterell and Hulden (2021), "Applying the
     transformer to character-level transduction", for tags whose order and positions do not matter.
 
@@ -43,7 +43,7 @@ class TagFeatures(Composite, keras.layers.Layer):
         space_ids: Ids of tokens that are a space alone, such as "▁", which do not separate tags.
 
     Raises:
-        ValueError: If there are no ids of tags, an id is a special id or is there twice, or `merge`
+        ValueError: If there are no ids of tags, an id is a special id or occurs twice, or `merge`
             is unknown.
     """
 

@@ -124,7 +124,7 @@ class RestApp:
         columns = _of_rows(document["instances"], signature) if in_rows else document["inputs"]
         if not isinstance(columns, dict) or _is_binary(columns):
             columns = {_only_input(signature): columns}
-        if missing := signature.inputs.keys() - columns.keys():
+        if missing := sorted(signature.inputs.keys() - columns.keys()):
             raise BadRequest(f"Expected the inputs {sorted(signature.inputs)}. Missing: {missing}")
         inputs = {key: _tensor(columns[key], key, info) for key, info in signature.inputs.items()}
         for key, array in inputs.items():

@@ -53,7 +53,7 @@ class Side:
         self.tags = max(one.count("<") for one in tags) if is_tagged else 0
         self.texts = [*map(str.removeprefix, texts, tags)] if is_tagged else texts
         self.pairs = pairs
-        self.words = Counter(word for text in texts for word in text.split())
+        self.words = Counter(word for text in self.texts for word in text.split())
 
     @cached_property
     def alphabet(self) -> set[str]:
@@ -174,8 +174,12 @@ class Proposal:
         """Tokenizers: `shared`, or `source` and `target`."""
         source, target = self.source, self.target
         if self.copies:
-            if source.tags or (source.is_unspaced and target.is_unspaced):
+            if source.is_unspaced and target.is_unspaced:
                 return {"shared": ChosenTokenizer("characters")}
+            if source.tags:  # a tag at a word is not a token of words
+                texts = source.is_text and target.is_text
+                pieces = self._pieces(source, target) if texts else None
+                return {"shared": pieces or ChosenTokenizer("characters")}
             plain = source.has_punctuation or target.has_punctuation
             if plain:
                 size = self._words(_words_and_punctuation)

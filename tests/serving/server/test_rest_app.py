@@ -145,7 +145,7 @@ def test_wrong_methods(client):
         ({"instances": "a"}, "Expected a list of at least one row"),
         ({"instances": [{"texts": "a"}]}, "Expected an object with the keys ['text'] in row 0"),
         ({"instances": [{"text": "a"}, "a"]}, "Expected an object with the keys ['text'] in row 1"),
-        ({"inputs": {"texts": ["a"]}}, "Expected the inputs ['text']. Missing: {'text'}"),
+        ({"inputs": {"texts": ["a"]}}, "Expected the inputs ['text']. Missing: ['text']"),
         ({"inputs": "a"}, "Expected string of shape [-1] for the input 'text'"),
         ({"inputs": [["a"]]}, "Expected string of shape [-1] for the input 'text'"),
         ({"inputs": [["a"], []]}, "Expected string of shape [-1] for the input 'text'"),
