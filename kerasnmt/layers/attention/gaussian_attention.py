@@ -104,6 +104,9 @@ class GaussianAttention(BaseAttention):
 
         Keys are not used. The history is `means`, those of the previous word, float32
         `[batch, components]`, or `[batch, hypotheses, components]`.
+
+        Raises:
+            ValueError: If `values` or `means` is missing, or a shape does not fit.
         """
         if values is None or means is None:
             raise ValueError(

@@ -145,6 +145,9 @@ class MonotonicAttention(Attention):
         The weights are alpha, or beta with chunks. The history is `previous`, the weights alpha of
         the previous word, and in training `random`, numbers in [0, 1); both float32, with the shape
         of the weights.
+
+        Raises:
+            ValueError: If `values` or `previous` is missing, or a shape does not fit.
         """
         if previous is None:
             raise ValueError(
