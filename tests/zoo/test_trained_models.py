@@ -17,6 +17,7 @@ from kerasnmt.training.checks import check_model
 
 ZOO = Path(__file__).parents[2] / "zoo"
 FOLDERS = sorted(path.parent for path in ZOO.glob("*/recipe.yaml"))
+INFLECTION = "hard_monotonic_lstm_conll2017"
 SIGMORPHON = "pointer_generator_gru_sigmorphon2018"
 CONTEXT_BABI = "context_attention_gru_babi"
 NUMBERS = "luong_general_lstm_numbers"
@@ -30,7 +31,7 @@ def script(name, folder=SIGMORPHON):
 
 
 def test_there_are_trained_models():
-    assert len(FOLDERS) == 13
+    assert len(FOLDERS) == 14
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -453,3 +454,32 @@ def test_train_all(tmp_path, monkeypatch, capsys):
     assert done.err.count("training ") == 2 and "| mean | " in done.out
     with pytest.raises(SystemExit, match=r"x_3: error: data.train.pairs: the file"):
         train_all.train(recipe, runs / "x_3", [])
+
+
+def test_invented_words_of_inflection(tmp_path, monkeypatch):
+    prepare = script("prepare", INFLECTION)
+    # Shared: "walk", in which "al" may change; "ge" is too short, "mach" has "ac".
+    assert prepare.inner_letters("walk", "walked") == [(1, 1), (2, 2)]
+    assert prepare.inner_letters("machen", "gemacht") == [(1, 3), (2, 4)]
+    assert prepare.inner_letters("go", "went") == []
+    rows = [("walk", "walked", "V;PST"), ("machen", "gemacht", "V"), ("go", "went", "V;PST")]
+    words = prepare.invented(rows, 200)
+    assert words == prepare.invented(rows, 200) != prepare.invented(rows, 200, seed=2)
+    assert len(words) == 200 and not {*words} & {*rows}
+    for lemma, form, tags in words:
+        if form.startswith("ge"):
+            assert tags == "V" and form == f"ge{lemma[:4]}t" and lemma[0] + lemma[3:] == "mhen"
+        else:
+            assert tags == "V;PST" and form == f"{lemma}ed" and lemma[0] + lemma[3] == "wk"
+    with pytest.raises(ValueError, match="Expected a lemma and a form that share 3 letters"):
+        prepare.invented(rows[2:], 1)
+
+    for part in ("train-medium", "dev", "test"):
+        text = "".join("\t".join(row) + "\n" for row in rows)
+        (tmp_path / f"german-{part}").write_text(text, encoding="utf-8")
+    arguments = [str(tmp_path), str(tmp_path / "data"), "--invented", "5"]
+    monkeypatch.setattr(sys, "argv", ["prepare.py", *arguments])
+    prepare.main()
+    made = (tmp_path / "data/german_train.tsv").read_text(encoding="utf-8").splitlines()
+    assert made == ["\t".join(row) for row in [*rows, *rows, *words[:5]]]
+    assert (tmp_path / "data/german_test.tsv").read_text(encoding="utf-8") == text

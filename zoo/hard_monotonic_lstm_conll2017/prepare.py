@@ -1,0 +1,89 @@
+"""Write the data of inflection: lemma, form and tags, with invented words in the training data.
+
+    python prepare.py CONLL data --languages german turkish
+
+CONLL has the files `LANGUAGE-train-medium`, `LANGUAGE-dev` and `LANGUAGE-test` of CoNLL-SIGMORPHON
+2017, task 1. The training data has each of the 1,000 forms twice, and 2,000 forms of invented
+words. In these, random letters replace letters inside a part that lemma and form share, of at least
+three letters, each with a probability of one half. So the model learns to copy stems that it has
+never seen. The letters are as frequent as in the lemmas.
+
+Source: Anastasopoulos and Neubig (2019), "Pushing the limits of low-resource morphological
+inflection", section 3.
+"""
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+SHARED, RATE, COPIES = 3, 0.5, 2
+PARTS = {"train": "train-medium", "validation": "dev", "test": "test"}
+Row = tuple[str, ...]  # lemma, form, tags
+
+
+def invented(rows: Sequence[Row], count: int, seed: int = 1) -> list[Row]:
+    """Return rows with invented words, made from real rows.
+
+    Raises:
+        ValueError: If no row has a shared part.
+    """
+    rng = random.Random(seed)
+    letters = Counter(letter for lemma, *_ in rows for letter in lemma if letter.isalpha())
+    places = {row: inner_letters(row[0], row[1]) for row in rows}
+    usable = [row for row in rows if places[row]]
+    if not usable:
+        raise ValueError(f"Expected a lemma and a form that share {SHARED} letters. Received none.")
+    words: list[Row] = []
+    while len(words) < count:
+        row = rng.choice(usable)
+        lemma, form = map(list, row[:2])
+        for one, other in places[row]:
+            if rng.random() < RATE:
+                (letter,) = rng.choices([*letters], [*letters.values()])
+                lemma[one] = form[other] = letter
+        word = "".join(lemma), "".join(form), row[2]
+        words += [word] if word != row else []
+    return words
+
+
+def inner_letters(lemma: str, form: str) -> list[tuple[int, int]]:
+    """Return the places in lemma and form of letters inside the parts that they share."""
+    blocks = SequenceMatcher(None, lemma, form, autojunk=False).get_matching_blocks()
+    return [
+        (block.a + number, block.b + number)
+        for block in blocks
+        if block.size >= SHARED
+        for number in range(1, block.size - 1)
+        if lemma[block.a + number].isalpha()
+    ]
+
+
+def read(path: Path) -> list[Row]:
+    """Read the rows of a file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [tuple(line.split("\t")) for line in lines]
+
+
+def main() -> None:
+    """Write the files of each language."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("conll", type=Path, help="folder of the shared task")
+    parser.add_argument("data", type=Path, help="folder to write")
+    parser.add_argument("--languages", nargs="+", default=["german"])
+    parser.add_argument("--invented", type=int, default=2000, help="number of invented words")
+    arguments = parser.parse_args()
+    arguments.data.mkdir(parents=True, exist_ok=True)
+    for language in arguments.languages:
+        for part, name in PARTS.items():
+            rows = read(arguments.conll / f"{language}-{name}")
+            if part == "train":
+                rows = COPIES * rows + invented(rows, arguments.invented)
+            text = "".join("\t".join(row) + "\n" for row in rows)
+            (arguments.data / f"{language}_{part}.tsv").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
