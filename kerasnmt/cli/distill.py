@@ -118,6 +118,8 @@ def distill(
     from kerasnmt.data import read_parallel
     from kerasnmt.training import bleu_tokenizer, texts
 
+    if output.exists():
+        raise ValueError(f"Expected a new file. Received: --output {output}, which exists.")
     sources, _ = texts(read_parallel(source, source))
     front = "".join(written_tags(mark or ""))
     if mark is not None and not front:
@@ -152,10 +154,11 @@ def distill(
         texts_done = min(done * _PART, len(sources))
         say(console, f"already translated: {texts_done:,} of {len(sources):,} texts")
     with progress_bar(console, "translating", len(parts)) as advance:
-        finished = _translate(teacher, missing, jobs or _cores(model))
+        finished = _translate(teacher, missing, jobs or _jobs(model))
         for number, _ in enumerate(finished, start=done + 1):
             advance(number)
-    written = _join(output, folder, sources, back=back, front=front)
+    written = _join(output, parts, back=back, front=front)
+    shutil.rmtree(folder.parent)
     say(console, f"pairs: {written:,} of {len(sources):,} texts")
 
 
@@ -164,7 +167,7 @@ def _version(model: str) -> float:
     return max((path.stat().st_mtime for path in Path(model).rglob("*")), default=0.0)
 
 
-def _cores(model: str) -> int:
+def _jobs(model: str) -> int:
     """Return how many processes may translate. On a GPU, and in an export, one uses all of it."""
     import tensorflow as tf
 
@@ -229,10 +232,8 @@ def _parts_of(output: Path, work: list[Any]) -> Path:
     """Return the folder of the parts, for this work alone.
 
     Raises:
-        ValueError: If the output exists, or the folder has parts of other work.
+        ValueError: If the folder has parts of other work.
     """
-    if output.exists():
-        raise ValueError(f"Expected a new file. Received: --output {output}, which exists.")
     parts = output.with_name(f"{output.name}.parts")
     name = parts / hashlib.sha256(json.dumps(work).encode()).hexdigest()
     if any(parts.glob("*/*.json")) and not name.exists():
@@ -244,16 +245,15 @@ def _parts_of(output: Path, work: list[Any]) -> Path:
     return name
 
 
-def _join(output: Path, parts: Path, sources: Sequence[str], *, back: bool, front: str) -> int:
-    """Write the pairs of all parts, remove the parts, and return the number of pairs."""
-    files = sorted(parts.glob("*.json"), key=lambda path: int(path.stem))
-    translations = (text for path in files for text in json.loads(path.read_text("utf-8")))
+def _join(output: Path, parts: Sequence[_Part], *, back: bool, front: str) -> int:
+    """Write the pairs of all parts, and return their number."""
     written = 0
     with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for pair in zip(sources, translations, strict=True):
-            if all(map(str.strip, pair)):
-                one, other = reversed(pair) if back else pair
-                file.write(f"{front}{one}\t{other}\n")
-                written += 1
-    shutil.rmtree(parts.parent)
+        for part in parts:
+            translations = json.loads(part.path.read_text("utf-8"))
+            for pair in zip(part.sources, translations, strict=True):
+                if all(map(str.strip, pair)):
+                    one, other = reversed(pair) if back else pair
+                    file.write(f"{front}{one}\t{other}\n")
+                    written += 1
     return written
