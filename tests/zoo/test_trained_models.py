@@ -31,7 +31,7 @@ def script(name, folder=SIGMORPHON):
 
 
 def test_there_are_trained_models():
-    assert len(FOLDERS) == 14
+    assert len(FOLDERS) == 15
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
