@@ -71,6 +71,7 @@ def visit(tab, faults, onnxruntime_web):
 
     visit.leave = lambda: stop(servers.pop())
     yield visit
+    tab.close()  # a request that a stopped server cuts off would be a fault
     stop(*servers)
 
 

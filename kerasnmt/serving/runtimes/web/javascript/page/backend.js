@@ -14,6 +14,7 @@
     return explorerOf(model);
   }
   const explorer = loaded();
+  explorer.catch(() => {}); // about() and ask() report a failure
   window.kerasnmt.backend = {
     async about() {
       const described = (await explorer).describe();
