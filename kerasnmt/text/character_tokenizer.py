@@ -1,11 +1,13 @@
 """Tokenizer of characters."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import keras
 import tensorflow as tf
+import tensorflow_text
 
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text.tags import (
@@ -43,11 +45,15 @@ class CharacterTokenizer(VocabularyTokenizer):
         fold_case: Whether an uppercase letter that is not in the vocabulary gets the id of its
             lowercase letter. Letters of the vocabulary keep their ids. If `ı` is in the vocabulary,
             `I` becomes `ı` and `İ` becomes `i`, as in Turkish.
+        normalization: Unicode form in which texts are read: "nfd" decomposes them, so a syllable of
+            Korean is its letters (jamo), and "é" is "e" and a combining accent; "nfc" composes
+            them. Both write texts in NFC. None reads and writes texts as they are.
 
     Raises:
         ValueError: If `characters` has duplicates, entries that are neither single characters nor
-            tags, or private code points of the plane U+F0000 beside tags; or the number of counts
-            differs from the number of ids.
+            tags, entries in another form than `normalization`, or private code points of the plane
+            U+F0000 beside tags; the number of counts differs from the number of ids; or
+            `normalization` is unknown.
     """
 
     kind = "characters"
@@ -59,7 +65,9 @@ class CharacterTokenizer(VocabularyTokenizer):
         counts: Sequence[int] | None = None,
         *,
         fold_case: bool = False,
+        normalization: Literal["nfc", "nfd"] | None = None,
     ) -> None:
+        form = _form(normalization)
         if isinstance(characters, str):
             characters = [*characters]
         characters = checked_entries("characters", characters)
@@ -69,11 +77,17 @@ class CharacterTokenizer(VocabularyTokenizer):
                     "Expected single characters, or tags such as <de>. Received: characters with "
                     f"{character!r}."
                 )
+            if form and not unicodedata.is_normalized(form, character):
+                raise ValueError(
+                    f"Expected characters in {form}, the form in which texts are read. Received: "
+                    f"characters with {character!r}."
+                )
         super().__init__(
             ["▁" if character == " " else character for character in characters], counts
         )
         self._characters = characters
         self._fold_case = fold_case
+        self._form = form
         self._tags = [character for character in characters if len(character) > 1]
         taken = [c for c in characters if "\U000f0000" <= c <= "\U000fffff"]
         if self._tags and taken:
@@ -101,6 +115,7 @@ class CharacterTokenizer(VocabularyTokenizer):
         vocabulary_size: int | None = None,
         *,
         tags: bool = False,
+        normalization: Literal["nfc", "nfd"] | None = None,
         sample: int = 1_000_000,
     ) -> Self:
         """Choose the most frequent characters. Ties are sorted by code points.
@@ -111,6 +126,7 @@ class CharacterTokenizer(VocabularyTokenizer):
                 characters of the corpus.
             tags: Whether a tag in the text, such as `<de>`, is one token; see the class. A tag that
                 is not among the most frequent entries is read as characters.
+            normalization: Unicode form in which texts are read; see the class.
             sample: Maximum number of sentences, drawn at random. A character that occurs in none of
                 them stays unknown.
 
@@ -120,12 +136,15 @@ class CharacterTokenizer(VocabularyTokenizer):
         Raises:
             ValueError: See `VocabularyTokenizer.train`.
         """
-        return cls._from_units(
-            dataset,
-            lambda texts: _split(texts, tags_of(texts) if tags else []),
-            vocabulary_size,
-            sample,
-        )
+        form = _form(normalization)
+
+        def units(texts: Sequence[str]) -> Iterable[Iterable[str]]:
+            if form:
+                texts = [unicodedata.normalize(form, text) for text in texts]
+            known = tags_of(texts) if tags else []
+            return (characters_and_tags(text, known) for text in texts) if known else texts
+
+        return cls._from_units(dataset, units, vocabulary_size, sample, normalization=normalization)
 
     def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
         """Return sources, or their contexts, without white space at their start and end.
@@ -154,8 +173,11 @@ class CharacterTokenizer(VocabularyTokenizer):
 
     def _decoded(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Return the code points of texts, int32 `[batch, (length)]`, with one for each tag."""
-        if self._tags:
+        if self._tags or self._form:
             text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
+        if self._form:
+            text = tensorflow_text.normalize_utf8(text, self._form)
+        if self._tags:
             text = tf.strings.regex_replace(text, _PRIVATE, "\ufffd")
         for number, tag in enumerate(self._tags):
             text = tf.strings.regex_replace(text, re.escape(tag), chr(FIRST_CODE_POINT + number))
@@ -167,14 +189,21 @@ class CharacterTokenizer(VocabularyTokenizer):
             "characters": self._characters,
             "counts": self.counts,
             "fold_case": self._fold_case,
+            "normalization": self._form and self._form.lower(),
         }
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:
         texts = tf.gather(self._texts, ids.flat_values)
         if copied is not None:
             texts = tf.where(copied.flat_values == "", texts, copied.flat_values)
-        return tf.strings.reduce_join(ids.with_flat_values(texts), axis=-1)
+        joined = tf.strings.reduce_join(ids.with_flat_values(texts), axis=-1)
+        return tensorflow_text.normalize_utf8(joined, "NFC") if self._form else joined
 
 
-def _split(texts: Sequence[str], tags: Sequence[str]) -> Iterable[Iterable[str]]:
-    return (characters_and_tags(text, tags) for text in texts) if tags else texts
+def _form(normalization: str | None) -> Any:
+    """Return the Unicode form of a normalization."""
+    if normalization not in ("nfc", "nfd", None):
+        raise ValueError(
+            f"Expected normalization to be 'nfc', 'nfd' or None. Received: {normalization=}"
+        )
+    return normalization and normalization.upper()

@@ -50,14 +50,15 @@ class VocabularyTokenizer(Tokenizer):
         units: Callable[[Sequence[str]], Iterable[Iterable[str]]],
         vocabulary_size: int | None,
         sample: int,
+        **options: Any,
     ) -> Self:
-        """Choose the most frequent units of each text; see `train`."""
+        """Choose the most frequent units of each text, for a tokenizer with these options."""
         counts: Counter[str] = Counter()
         texts = sample_of_sentences(dataset, sample)
         for one in units(texts):
             counts.update(one)
         entries = most_frequent(counts, vocabulary_size)
-        return cls(entries, counts_of_ids(counts, entries, len(texts)))
+        return cls(entries, counts_of_ids(counts, entries, len(texts)), **options)
 
     @classmethod
     def _units(cls, texts: Sequence[str]) -> Iterable[Iterable[str]]:

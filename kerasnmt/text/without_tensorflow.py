@@ -162,7 +162,13 @@ class _WordsAndPunctuation(_Words):
 class _Characters(PlainTokenizer):
     kind = "characters"
 
-    def __init__(self, characters: Sequence[str], fold_case: bool = False, **_: Any) -> None:
+    def __init__(
+        self,
+        characters: Sequence[str],
+        fold_case: bool = False,
+        normalization: str | None = None,
+        **_: Any,
+    ) -> None:
         super().__init__(["▁" if one == " " else one for one in characters])
         self._characters = ["⁇"] * 4 + [*characters]
         self._tags = [one for one in characters if len(one) > 1]
@@ -170,18 +176,21 @@ class _Characters(PlainTokenizer):
         if fold_case:
             folded = {upper: self._ids[lower] for upper, lower in capitals(characters)}
             self._ids = folded | self._ids
+        self._form: Any = normalization and normalization.upper()
 
     def normalize_source(self, text: bytes) -> bytes:
         return _stripped(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
-        characters = [*_decoded(text)]
-        if self._tags:
-            characters = characters_and_tags(_decoded(text), self._tags)
+        read = _decoded(text)
+        if self._form:
+            read = unicodedata.normalize(self._form, read)
+        characters = characters_and_tags(read, self._tags) if self._tags else [*read]
         return [self._ids.get(one, UNKNOWN_ID) for one in characters], characters
 
     def _written(self, tokens: Sequence[tuple[int, str]]) -> str:
-        return "".join(word or self._characters[number] for number, word in tokens)
+        text = "".join(word or self._characters[number] for number, word in tokens)
+        return unicodedata.normalize("NFC", text) if self._form else text
 
 
 class _Pieces(PlainTokenizer):

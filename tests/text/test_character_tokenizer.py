@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from kerasnmt.text import CharacterTokenizer
 
@@ -10,6 +11,7 @@ def test_the_most_frequent_characters_come_first_and_ties_by_code_point():
         "characters": ["b", " ", "a", "é"],  # the space twice, as a
         "counts": [0, 1, 0, 3, 3, 2, 2, 1],
         "fold_case": False,
+        "normalization": None,
     }
     assert tokenizer.tokenize(["a b😀", " é"]).to_list() == [[6, 5, 4, 1], [5, 7]]
     assert tokenizer.tokens([5, 6]).numpy().tolist() == ["▁".encode(), b"a"]
@@ -26,6 +28,43 @@ def test_nothing_is_normalised():
     tokenizer = CharacterTokenizer.train([text], 4 + len(set(text)))
     assert tokenizer.tokenize([text]).row_lengths().numpy() == [len(text)]
     assert tokenizer.detokenize(tokenizer.tokenize([text])).numpy()[0].decode() == text
+
+
+def test_syllables_are_read_as_letters():
+    tokenizer = CharacterTokenizer.train(["한국 é", "각"], normalization="nfd")
+    letters = tokenizer.get_config()["characters"]
+    assert {*letters} == {*"\u1112\u1161\u11ab\u1100\u116e\u11a8 e\u0301"}
+    assert letters[:3] == ["\u1100", "\u1161", "\u11a8"]  # twice each
+    ids = tokenizer.tokenize(["간é", "e\u0301"]).to_list()
+    assert [letters[one - 4] for one in ids[0]] == [*"\u1100\u1161\u11abe\u0301"]
+    assert ids[1] == ids[0][3:]
+    assert [
+        one.decode() for one in tokenizer.detokenize(tokenizer.tokenize(["간é", "e\u0301"])).numpy()
+    ] == ["간é", "é"]
+    copied = (
+        tokenizer.detokenize([[4, 4 + len(letters)]], tf.ragged.constant([["\u1161"]]))
+        .numpy()[0]
+        .decode()
+    )
+    assert copied == "가"
+    assert tokenizer.tokenize([b"\xff"]).to_list() == [[1]]
+    copy = CharacterTokenizer.from_config(tokenizer.get_config())
+    assert copy.tokenize(["간é"]).to_list() == ids[:1]
+
+
+def test_composed_characters():
+    tokenizer = CharacterTokenizer.train(["e\u0301<e\u0301>"], tags=True, normalization="nfc")
+    assert tokenizer.get_config()["characters"] == ["<é>", "é"]
+    assert tokenizer.tokenize(["e\u0301<e\u0301>"]).to_list() == [[5, 4]]
+
+
+def test_another_normalization_is_refused():
+    message = "Expected normalization to be 'nfc', 'nfd' or None. Received: normalization='nfkc'"
+    for create in (CharacterTokenizer, CharacterTokenizer.train):
+        with pytest.raises(ValueError, match=message):
+            create(["a"], normalization="nfkc")
+    with pytest.raises(ValueError, match=r"Expected characters in NFD, .* characters with 'é'"):
+        CharacterTokenizer(["a", "é"], normalization="nfd")
 
 
 def test_what_is_no_list_of_characters_is_refused():

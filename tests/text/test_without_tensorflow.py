@@ -63,6 +63,7 @@ def tokenizers():
         "characters": CharacterTokenizer([*"abc .é☃"]),
         "characters and tags": CharacterTokenizer([*"abc .é☃", "<x>", "<V;3.>", "<n-1>"]),
         "folded characters": CharacterTokenizer([*"abc .éßı"], fold_case=True),
+        "decomposed": CharacterTokenizer([*"abe \u0301\u1100\u1161", "<x>"], normalization="nfd"),
     }
 
 

@@ -53,6 +53,13 @@ class _Model(_Section):
         return dict(self.model_extra or {})
 
 
+# Normalizations of each kind of tokens.
+_FORMS = {
+    "sentencepiece": ("nfc", "nfkc", "nmt_nfkc", "identity"),
+    "characters": ("nfc", "nfd"),
+}
+
+
 class _Tokenizer(_Section):
     """Tokenizer that is trained on the training data."""
 
@@ -74,11 +81,13 @@ class _Tokenizer(_Section):
         description="Share of the text's characters that SentencePiece covers; the rarest ones "
         "become unknown. 0.9995 suits scripts with thousands of characters.",
     )
-    normalization: Literal["nfc", "nfkc", "nmt_nfkc", "identity"] = Field(
-        "nfc",
-        description="Normalization by SentencePiece. nfc keeps targets as they are written, and "
-        "reads unknown characters of sources in their compatible form; nfkc and nmt_nfkc replace "
-        "compatible characters, such as ½ and …, on both sides; identity changes only spaces.",
+    normalization: Literal["nfc", "nfd", "nfkc", "nmt_nfkc", "identity"] | None = Field(
+        None,
+        description="Normalization of SentencePiece; null for nfc. nfc keeps targets as they are "
+        "written, and reads unknown characters of sources in their compatible form; nfkc and "
+        "nmt_nfkc replace compatible characters, such as ½ and …, on both sides; identity changes "
+        "only spaces. Or of characters; null for none. nfd reads the letters of Korean syllables, "
+        "and accents, as characters; nfc composes them.",
     )
 
     tags: bool = Field(
@@ -91,9 +100,16 @@ class _Tokenizer(_Section):
     def _options_of_pieces(self) -> Self:
         if self.kind == "sentencepiece" and self.vocabulary_size is None:
             raise ValueError("should have vocabulary_size, such as 8000, with kind: sentencepiece")
-        for name in ("character_coverage", "normalization"):
-            if self.kind != "sentencepiece" and name in self.options:
-                raise ValueError(f"should have kind: sentencepiece with {name}")
+        if self.kind != "sentencepiece" and "character_coverage" in self.options:
+            raise ValueError("should have kind: sentencepiece with character_coverage")
+        forms = _FORMS.get(self.kind, ())
+        if self.normalization not in (None, *forms):
+            fitting = " or ".join(
+                kind for kind, taken in _FORMS.items() if self.normalization in taken
+            )
+            raise ValueError(
+                f"should have kind: {fitting} with normalization: {self.normalization}"
+            )
         if self.tags and self.kind.startswith("words"):
             raise ValueError("should have kind: sentencepiece or characters with tags")
         return self

@@ -39,7 +39,10 @@ def tokenizers():
             for side, text in sides.items()
         },
         "words": {side: WordTokenizer.train(text, 40) for side, text in words.items()},
-        "characters": {side: CharacterTokenizer.train(text, 40) for side, text in sides.items()},
+        "characters": {
+            side: CharacterTokenizer.train(text, 40, normalization="nfd")
+            for side, text in sides.items()
+        },
     }
 
 

@@ -141,6 +141,11 @@ def tokenizers(tmp_path_factory, presets):
         "tags": serialized(
             "CharacterTokenizer", characters=[*"abc .<>é", "<x>", "<V;3.>", "<n-1>"]
         ),
+        "decomposed": serialized(
+            "CharacterTokenizer",
+            characters=[*"abe \u0301\u1100\u1161", "<x>"],
+            normalization="nfd",
+        ),
         "all folded": serialized("CharacterTokenizer", characters=lowercase, fold_case=True),
     }
 

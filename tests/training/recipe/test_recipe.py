@@ -127,15 +127,20 @@ class TestLoad:
         message = "'tokenizer.shared' should have kind: sentencepiece or characters with tags"
         assert message in problem(section % "words_and_punctuation")
 
-    def test_normalization_is_for_pieces(self, folder):
+    def test_normalization_of_pieces_and_characters(self, folder):
         section = "tokenizer.shared={kind: %s, vocabulary_size: 50, normalization: %s}"
         options = load(section % ("sentencepiece", "nmt_nfkc")).tokenizer.shared.options
         assert options == {"vocabulary_size": 50, "normalization": "nmt_nfkc"}
-        options = load(section % ("sentencepiece", "nfc")).tokenizer.shared.options
-        assert options == {"vocabulary_size": 50}
-        message = "'tokenizer.shared' should have kind: sentencepiece with normalization"
-        assert message in problem(section % ("characters", "identity"))
-        assert "normalization" in problem(section % ("sentencepiece", "nfd"))
+        for kind, form in (("sentencepiece", "nfc"), ("characters", "nfc"), ("characters", "nfd")):
+            options = load(section % (kind, form)).tokenizer.shared.options
+            assert options == {"vocabulary_size": 50, "normalization": form}
+        message = "'tokenizer.shared' should have kind: %s with normalization: %s"
+        for kind, form, fitting in (
+            ("characters", "identity", "sentencepiece"),
+            ("sentencepiece", "nfd", "characters"),
+            ("words", "nfc", "sentencepiece or characters"),
+        ):
+            assert message % (fitting, form) in problem(section % (kind, form))
 
     def test_pieces_need_a_size(self, folder):
         message = "'tokenizer.shared' should have vocabulary_size, such as 8000, with kind"

@@ -140,7 +140,7 @@ class WordsAndPunctuation extends Words {
 class Characters extends Tokenizer {
   kind = "characters";
 
-  constructor({ characters, fold_case: foldCase }) {
+  constructor({ characters, fold_case: foldCase, normalization }) {
     super(characters.map((one) => (one === " " ? "▁" : one)));
     this.characters = ["⁇", "⁇", "⁇", "⁇", ...characters];
     const ids = characters.map((one, rank) => [one, rank + 4]);
@@ -150,6 +150,7 @@ class Characters extends Tokenizer {
     const tags = characters.filter((one) => [...one].length > 1);
     const escaped = tags.map((tag) => tag.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
     this.tags = tags.length > 0;
+    this.form = normalization?.toUpperCase();
     this.units = new RegExp([...escaped, "."].join("|"), "gsu");
   }
 
@@ -158,13 +159,15 @@ class Characters extends Tokenizer {
   }
 
   _split(text) {
+    if (this.form) text = text.normalize(this.form);
     if (this.tags) text = text.replace(/[\u{f0000}-\u{fffff}]/gu, "\ufffd");
     const words = text.match(this.units) ?? [];
     return { ids: words.map((one) => this.ids.get(one) ?? UNKNOWN_ID), words };
   }
 
   _written(tokens) {
-    return tokens.map(([id, word]) => word || this.characters[id]).join("");
+    const text = tokens.map(([id, word]) => word || this.characters[id]).join("");
+    return this.form ? text.normalize("NFC") : text;
   }
 }
 
