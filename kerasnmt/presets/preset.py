@@ -16,6 +16,7 @@ from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
 from kerasnmt.models.in_float32 import in_float32
 from kerasnmt.presets.card import preset_card
+from kerasnmt.presets.choosing import task_of_preset
 from kerasnmt.presets.weights import FORMATS, read_weights, write_weights
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.nearest_name import unknown_name_message
@@ -91,7 +92,7 @@ class Preset:
     @property
     def task(self) -> str:
         """Task of the model, such as "translation"."""
-        return self.about.get("task", self.metadata["pipeline_tag"])
+        return task_of_preset(self.metadata)
 
     @property
     def about(self) -> dict[str, Any]:

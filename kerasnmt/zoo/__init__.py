@@ -7,6 +7,7 @@ model: `bahdanau_gru.from_preset("tatoeba_en_fr_gru")`.
 # Each module registers its models, and each registered model is a name of this package.
 # `__init__.pyi`, which `make` writes, contains their signatures and docstrings.
 
+from kerasnmt.presets.choosing import find_presets
 from kerasnmt.presets.finding import from_preset, get_preset, list_presets
 from kerasnmt.zoo import (
     bahdanau,
@@ -23,7 +24,7 @@ from kerasnmt.zoo import (
 from kerasnmt.zoo.registry import get_model, list_models
 
 __all__ = [
-    *("from_preset", "get_model", "get_preset", "list_models", "list_presets"),
+    *("find_presets", "from_preset", "get_model", "get_preset", "list_models", "list_presets"),
     *list_models(),
 ]
 

@@ -38,6 +38,25 @@ def test_demonstrations_stand_apart_without_scores(kerasnmt):
     assert not any("BLEU" in line or "%" in line for line in shows)
 
 
+def test_presets_of_a_task_and_a_language(kerasnmt):
+    done = kerasnmt("presets", "--task", "pronunciation", "--language", "nld")
+    assert [line.split()[0] for line in done.lines[:2]] == ["preset", "g2p_dutch"]
+    assert (done.code, done.lines[2]) == (0, "")
+    lines = kerasnmt("presets", "--task", "captioning").lines  # demonstrations alone
+    assert lines[0].startswith("Demonstrations") and lines[3].startswith("scenes_de ")
+    for options, message in (
+        (
+            ["--task", "pronunciations"],
+            "unknown task 'pronunciations'; did you mean 'pronunciation'?",
+        ),
+        (["--language", "tlh"], "Received: any task in tlh. `kerasnmt presets` lists all presets."),
+        (["--language", "klingon"], "by its code of ISO 639-1 or 639-3, such as de or deu."),
+        (["g2p_dutch", "--task", "sorting"], "Expected a NAME, or --task and --language."),
+    ):
+        done = kerasnmt("presets", *options)
+        assert (done.code, done.out) == (2, "") and message in done.err
+
+
 def test_a_preset_is_described(kerasnmt, shipped, preset_folder):
     card = (preset_folder / "README.md").read_text()
     for place in (shipped, preset_folder):

@@ -1,0 +1,68 @@
+"""Choice of presets by what they do. It reads only their descriptions, without Keras."""
+
+import json
+from typing import Any
+
+from kerasnmt.nearest_name import unknown_name_message
+from kerasnmt.presets import folders
+
+
+def find_presets(*, task: str | None = None, language: str | None = None) -> list[str]:
+    """Return the sorted names of the library's presets for a task, a language, or both.
+
+    ```python
+    find_presets(task="pronunciation", language="nl")  # ["g2p_dutch"]
+    ```
+
+    Args:
+        task: Task of a preset, such as "translation" or "pronunciation", or None for all.
+        language: Code of ISO 639-1 or 639-3, such as "de" or "deu", or None for all. A preset may
+            read or write it. A region, as in "de-AT", does not matter.
+
+    Raises:
+        ValueError: If no preset has the task, or there is no such language.
+    """
+    known = preset_descriptions()
+    tasks = {name: task_of_preset(metadata) for name, metadata in known.items()}
+    if task is not None and task not in tasks.values():
+        raise ValueError(unknown_name_message(task, sorted({*tasks.values()}), "task"))
+    code = None if language is None else language_code(language)
+    return [
+        name
+        for name, metadata in known.items()
+        if task in (None, tasks[name])
+        and (code is None or code in map(language_code, metadata["about"].get("languages", [])))
+    ]
+
+
+def preset_descriptions() -> dict[str, dict[str, Any]]:
+    """Return the content of `metadata.json` of the library's presets, sorted by name."""
+    return {
+        name: json.loads((folder / folders.METADATA).read_bytes())
+        for name, folder in folders.shipped_presets().items()
+    }
+
+
+def task_of_preset(metadata: dict[str, Any]) -> str:
+    """Return the task of a preset, such as "translation"."""
+    return metadata["about"].get("task", metadata["pipeline_tag"])
+
+
+def language_code(language: str) -> str:
+    """Return the shortest code of a language: "de" for "deu" and "de-AT".
+
+    Raises:
+        ValueError: If there is no such language.
+    """
+    from langcodes import Language, LanguageTagError
+
+    try:
+        found = Language.get(language).prefer_macrolanguage()
+    except LanguageTagError:
+        found = Language.make()
+    if not (found.language and found.is_valid()):
+        raise ValueError(
+            "Expected a language by its code of ISO 639-1 or 639-3, such as de or deu. Received: "
+            f"{language!r}"
+        )
+    return found.language
