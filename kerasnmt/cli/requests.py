@@ -5,8 +5,8 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.cli.records import Record
+from kerasnmt.data.lines import checked_lines
 from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
 from kerasnmt.text.tags import with_tags, written_tags
@@ -109,11 +109,7 @@ def read_lines(option: str, path: Path | None, number: int) -> list[str] | None:
     """
     if path is None:
         return None
-    load_tensorflow()
-    from kerasnmt.data import read_parallel
-    from kerasnmt.training import texts
-
-    lines, _ = texts(read_parallel(path, path))
+    lines = [line.decode() for line in checked_lines(path)]
     if len(lines) != number:
         raise ValueError(
             f"Expected one line of {option} for each of {number:,} texts. Received: {path} with "

@@ -169,6 +169,7 @@ class TranslationModel(TextModel, SearchModel):
         targets: str | Sequence[str],
         *,
         contexts: str | Sequence[str] | None = None,
+        normalize: bool = False,
         batch_size: int = 64,
     ) -> Any:
         """Return the log-probabilities of given translations, to rerank or filter them.
@@ -176,13 +177,13 @@ class TranslationModel(TextModel, SearchModel):
             log p(target | source) = sum_t log p(y_t | y_1 ... y_{t-1}, source)
 
         The sum includes the end token, and there is no length penalty. Longer translations have
-        lower scores. To compare translations of different lengths, divide the scores by the numbers
-        of words.
+        lower scores. To compare translations of different lengths, set `normalize`.
 
         Args:
             sources: Source sentences, or one sentence.
             targets: Translation of each source. One string if `sources` is one string.
             contexts: Context of each source, if the model reads contexts.
+            normalize: Whether to divide by the number of target tokens, including the end token.
             batch_size: Number of pairs in a batch.
 
         Returns:
@@ -193,7 +194,9 @@ class TranslationModel(TextModel, SearchModel):
             ValueError: If the model has no tokenizers, the numbers of sources, targets and contexts
                 differ, `batch_size` is below 1, or the Keras backend is not TensorFlow or JAX.
         """
-        return self._translator().score(sources, targets, contexts=contexts, batch_size=batch_size)
+        return self._translator().score(
+            sources, targets, contexts=contexts, normalize=normalize, batch_size=batch_size
+        )
 
     def align(
         self,

@@ -206,6 +206,7 @@ class Translator:
         targets: str | Sequence[str],
         *,
         contexts: str | Sequence[str] | None = None,
+        normalize: bool = False,
         batch_size: int = 64,
     ) -> Any:
         """Return the log-probability of each given translation, including the end token.
@@ -214,6 +215,7 @@ class Translator:
             sources: Source sentences.
             targets: Translation of each source.
             contexts: Context of each source, if the model reads contexts.
+            normalize: Whether to divide by the number of target tokens, including the end token.
             batch_size: Number of pairs in a batch.
 
         Returns:
@@ -224,7 +226,12 @@ class Translator:
                 a server or in an export that is not for ONNX Runtime.
         """
         request = self._pairs(sources, targets, contexts)
-        return self._run("score", request, lambda outputs: outputs["score"].tolist(), batch_size)
+
+        def scores(outputs: dict[str, np.ndarray]) -> list[float]:
+            score = outputs["score"]
+            return (score / outputs["length"] if normalize else score).tolist()
+
+        return self._run("score", request, scores, batch_size)
 
     @one_or_many
     def forced_attention(
