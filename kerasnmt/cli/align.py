@@ -1,27 +1,32 @@
 """`kerasnmt align`."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kerasnmt.cli.console import in_chunks, progress_console
+from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import load_run_translator
-from kerasnmt.cli.options import Context, Tags, Trained
-from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.options import Columns, Context, Tags, Trained
+from kerasnmt.cli.pairs import Pair, PairFile, PairFiles, SourceFile, TargetFile
+from kerasnmt.cli.records import FormatOption, Record
 from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged, text_fields
 
 
 def align(
     run: Trained,
-    source: Annotated[Path, typer.Option("--source", help="File of sources, plain or compressed.")],
-    target: Annotated[Path, typer.Option("--target", help="File of their translations.")],
+    source: SourceFile = None,
+    target: TargetFile = None,
+    pairs: PairFile = None,
+    columns: Columns = None,
     context: Context = None,
     tags: Tags = None,
     gold: Annotated[
         Path | None,
         typer.Option("--gold", help="File of reference alignments; prints the error rate."),
     ] = None,
+    form: FormatOption = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
 ) -> None:
     """Align the words of sentences with the words of given translations, by attention.
@@ -30,32 +35,32 @@ def align(
     start at 0. A file for --gold has the same form, with 1p2 for a possible link. With --gold, the
     alignment error rate is written to standard error.
     """
-    load_tensorflow()
     from kerasnmt.alignment import alignment_error_rate, format_pharaoh, parse_pharaoh_lines
-    from kerasnmt.data import read_parallel
-    from kerasnmt.training import texts
 
-    sources, targets = texts(read_parallel(source, target))
-    contexts = read_lines("--context", context, len(sources))
+    files = PairFiles(source, target, pairs, columns)
+    contexts = read_lines("--context", context, files.count)
     if gold is not None:
-        lines = texts(read_parallel(gold, gold))[0]
-        if len(lines) != len(sources):
-            raise ValueError(
-                f"Expected one line of --gold for each of {len(sources)} pairs. "
-                f"Received: {gold} with {len(lines)} lines."
-            )
+        lines = read_lines("--gold", gold, files.count) or []
         truth = parse_pharaoh_lines(lines, str(gold))
     console = progress_console()
     with console.status("loading the model"):
         translator = load_run_translator(run)
     check_fields(translator.fields, text_fields(context))
-    sources = tagged(sources, checked_tags(tags, translator))
-    links = []
-    for *pairs, some in in_chunks(console, "aligning", batch_size, sources, targets, contexts):
-        alignments = translator.align(*pairs, contexts=some, batch_size=batch_size)
-        for one in alignments:
-            print(format_pharaoh(one))
-        links += alignments
+    start = checked_tags(tags, translator)
+    links: list[list[tuple[int, int]]] = []
+
+    def ask(chunk: list[Pair], rows: slice) -> Iterator[tuple[str, Record]]:
+        alignments = translator.align(
+            tagged([one.source for one in chunk], start),
+            [one.target for one in chunk],
+            contexts=contexts and contexts[rows],
+            batch_size=batch_size,
+        )
+        if gold is not None:
+            links.extend(alignments)
+        return ((line, {"alignment": line}) for line in map(format_pharaoh, alignments))
+
+    files.answer(console, "aligning", form, batch_size, ask)
     if gold is not None:
         rate = alignment_error_rate(links, *zip(*truth, strict=True))
         console.print(

@@ -98,13 +98,24 @@ def two_columns(columns: str | None) -> list[int | str] | None:
     Raises:
         ValueError: If there are not two.
     """
+    return _columns(columns, (2,), "two columns, such as --columns 1,3")
+
+
+def text_columns(columns: str | None) -> list[int | str] | None:
+    """Return the column of texts, and of their contexts if there are two.
+
+    Raises:
+        ValueError: If there are more.
+    """
+    return _columns(columns, (1, 2), "one column, such as --columns text, or two with contexts")
+
+
+def _columns(columns: str | None, counts: tuple[int, ...], wanted: str) -> list[int | str] | None:
     if columns is None:
         return None
     names = [name.strip() for name in columns.split(",")]
-    if len(names) != 2 or not all(names):
-        raise ValueError(
-            f"Expected two columns, such as --columns 1,3. Received: --columns {columns}."
-        )
+    if len(names) not in counts or not all(names):
+        raise ValueError(f"Expected {wanted}. Received: --columns {columns}.")
     return [as_column(name) for name in names]
 
 

@@ -5,7 +5,9 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.records import Record
+from kerasnmt.data.lines import checked_lines
+from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
 from kerasnmt.text.tags import with_tags, written_tags
 
@@ -107,11 +109,7 @@ def read_lines(option: str, path: Path | None, number: int) -> list[str] | None:
     """
     if path is None:
         return None
-    load_tensorflow()
-    from kerasnmt.data import read_parallel
-    from kerasnmt.training import texts
-
-    lines, _ = texts(read_parallel(path, path))
+    lines = [line.decode() for line in checked_lines(path)]
     if len(lines) != number:
         raise ValueError(
             f"Expected one line of {option} for each of {number:,} texts. Received: {path} with "
@@ -158,8 +156,10 @@ class RequestFiles:
         """Whether standard input is read."""
         return self._sources[self._lead.name] is None
 
-    def chunks(self, size: int) -> Iterator[dict[str, list[Any]]]:
+    def chunks(self, size: int) -> Iterator[tuple[dict[str, list[Any]], list[Record]]]:
         """Yield requests of at most `size` rows, as a dict of a list for each field.
+
+        Their rows follow as records, with the path of an image in place of its content.
 
         Raises:
             ValueError: If a file is not UTF-8, or the fields differ in the number of values.
@@ -177,11 +177,103 @@ class RequestFiles:
                         f"Expected one {other} for each {lead}. Received: {self._sources[other]} "
                         f"with {done + len(request[other])}, fewer than there are {lead}s."
                     )
+            shown = dict(request)
+            if self._lead.binary:
+                paths: Any = self._sources[lead]
+                shown[lead] = [*map(str, paths[done : done + len(values)])]
+            rows = zip(*shown.values(), strict=True)
             done += len(values)
-            yield request
+            yield request, [dict(zip(shown, row, strict=True)) for row in rows]
         for other, column in columns.items():
             if not isinstance(column, repeat) and next(column, None) is not None:
                 raise ValueError(
                     f"Expected one {other} for each {lead}. Received: {self._sources[other]} with "
                     f"more than {done}, the number of {lead}s."
                 )
+
+
+class RequestTable:
+    """File of records with the texts of requests in some fields.
+
+    Args:
+        path: Path of a TSV, CSV or JSON Lines file; see `kerasnmt.data.tables.table_records`.
+        columns: Column of the texts, and of their contexts for a model that reads contexts.
+
+    Attributes:
+        fields: Names of the fields of the requests.
+
+    Raises:
+        ValueError: If the first row has no such columns.
+    """
+
+    from_stdin = False
+
+    def __init__(self, path: Path, columns: Sequence[Column]) -> None:
+        self._path, self._columns = path, columns
+        self.fields = ("text", "context")[: len(columns)]
+        if not self.live:  # a wrong column is refused before a model is loaded
+            next(table_records(path, columns))
+
+    @property
+    def live(self) -> bool:
+        """Whether the rows may come slowly, from a pipe."""
+        from kerasnmt.data.live_lines import is_live
+
+        return is_live(self._path)
+
+    def chunks(self, size: int) -> Iterator[tuple[dict[str, list[Any]], list[Record]]]:
+        """Yield requests of at most `size` rows, and the records of their rows.
+
+        Raises:
+            ValueError: If a row cannot be read, after the earlier rows. The error names the line.
+        """
+        rows: list[tuple[Record, tuple[str, ...]]] = []
+        try:
+            for row in table_records(self._path, self._columns):
+                rows.append(row)
+                if len(rows) == size:
+                    yield self._request(rows)
+                    rows = []
+        except ValueError:
+            if rows:
+                yield self._request(rows)
+            raise
+        if rows:
+            yield self._request(rows)
+
+    def _request(
+        self, rows: list[tuple[Record, tuple[str, ...]]]
+    ) -> tuple[dict[str, list[Any]], list[Record]]:
+        records, texts = zip(*rows, strict=True)
+        columns = map(list, zip(*texts, strict=True))
+        return dict(zip(self.fields, columns, strict=True)), [*records]
+
+
+def with_prefixes(
+    chunks: Iterator[tuple[dict[str, list[Any]], list[Record]]], path: Path | None
+) -> Iterator[tuple[dict[str, list[Any]], list[Record]]]:
+    """Add the lines of `--prefix` to requests, as the field `prefix`.
+
+    Raises:
+        ValueError: If there are not as many lines as texts.
+    """
+    if path is None:
+        yield from chunks
+        return
+    from kerasnmt.data.live_lines import read_chunks
+
+    lines, done = (line for some in read_chunks(path, 1000) for line in some), 0
+    for request, records in chunks:
+        request["prefix"] = [*islice(lines, len(records))]
+        done += len(request["prefix"])
+        if len(request["prefix"]) < len(records):
+            raise ValueError(
+                f"Expected one line of --prefix for each text. Received: {path} with {done}, fewer "
+                "than there are texts."
+            )
+        yield request, records
+    if next(lines, None) is not None:
+        raise ValueError(
+            f"Expected one line of --prefix for each text. Received: {path} with more than {done}, "
+            "the number of texts."
+        )

@@ -1,7 +1,7 @@
 """`kerasnmt translate`."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -9,9 +9,26 @@ import typer
 
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator, load_translator
-from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, Tags, WithRuns
-from kerasnmt.cli.requests import RequestFiles, check_fields, checked_tags, tagged
+from kerasnmt.cli.options import (
+    BeamSize,
+    Context,
+    OptionalModel,
+    SearchOptions,
+    Tags,
+    WithRuns,
+    text_columns,
+)
+from kerasnmt.cli.records import Format, FormatOption, Record, RecordWriter
+from kerasnmt.cli.requests import (
+    RequestFiles,
+    RequestTable,
+    check_fields,
+    checked_tags,
+    tagged,
+    with_prefixes,
+)
 from kerasnmt.cli.tokens import token_kinds
+from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
 
 
@@ -20,7 +37,25 @@ def translate(
     input: Annotated[
         Path | None, typer.Option("--input", help="File to translate.", show_default="stdin")
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="TEXT[,CONTEXT]",
+            help="Read --input as .tsv, .csv or .jsonl, and translate this column: its name in the "
+            "heading row, its key in .jsonl, or its number. The output keeps all columns.",
+        ),
+    ] = None,
     context: Context = None,
+    prefix: Annotated[
+        Path | None,
+        typer.Option(
+            "--prefix",
+            metavar="FILE",
+            help="File with the words that each translation must begin with, one line per text; an "
+            "empty line for any words.",
+        ),
+    ] = None,
     image: Annotated[
         list[Path] | None,
         typer.Option(
@@ -78,6 +113,7 @@ def translate(
             "--n-best", min=1, help="Write N lines per text, as index ||| text ||| score."
         ),
     ] = None,
+    form: FormatOption = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     server: Annotated[
         str | None,
@@ -112,6 +148,8 @@ def translate(
     lines stay empty. A line with too many tokens for the model is truncated, with a warning
     unless the model is on a server.
 
+    With --columns, the output is a table like the input: its fields, and then the translation.
+
     Models that caption images read --image a.png b.png. Models that answer questions read --story
     FILE and questions. They write one caption or answer per line.
     """
@@ -134,7 +172,7 @@ def translate(
         "story": story,
         "question": question,
     }
-    files = RequestFiles(_with_named_files(sources, field or []))
+    files = _files(_with_named_files(sources, field or []), text_columns(columns))
     changes = SearchChanges(beam_size, search, with_run)
     remote = _server_model(path, server, model, version, timeout)
     if remote is not None and any(changes):
@@ -142,29 +180,47 @@ def translate(
             "Expected --server URL without --beam-size, --search and --with, which are fixed in "
             "the export."
         )
-    lines = _Lines(batch_size, scores, alignments, n_best)
-    lines.check(files.fields)
+    form = form or (Format(table_format(str(input))) if columns else Format.TEXT)
+    # The import for the name of the answer takes 0.1 s.
+    name = "answer" if form is Format.TEXT else kind_of(files.fields).contract.answer
+    answers = _Answers(name, batch_size, scores, alignments, n_best)
+    answers.check(files.fields, prefix)
     console = progress_console()
     with console.status("loading the model"):
         if remote is not None:
             translator = connect_translator(remote)
         else:
             translator = load_translator(str(path), changes, translates=False, warns=True)
-    lines.check_beam(translator.description)
+    answers.check_beam(translator.description)
     check_fields(translator.fields, files.fields)
     start = checked_tags(tags, translator)
+    by_number = columns is not None and columns[:1].isdecimal()
+    writer = RecordWriter(form, heading=not by_number)
     if files.live and files.from_stdin and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
-    for request in files.chunks(batch_size if files.live else batch_size * 16):
+    chunks = files.chunks(batch_size if files.live else batch_size * 16)
+    for request, records in with_prefixes(chunks, prefix):
         if start:
             request["text"] = tagged(request["text"], start)
-        sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done))
+        rows = answers.of(translator, request, done)
+        if form is Format.TEXT:
+            sys.stdout.writelines(answers.lines(rows, done))
+        else:
+            sys.stdout.writelines(writer.lines(answers.records(rows, records, form)))
         sys.stdout.flush()
-        done += len(next(iter(request.values())))
+        done += len(records)
         if not files.live and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")
+
+
+def _files(sources: dict[str, Any], columns: list[int | str] | None) -> RequestFiles | RequestTable:
+    if columns is None:
+        return RequestFiles(sources)
+    if [name for name, source in sources.items() if source] != ["text"]:
+        raise ValueError("Expected --input FILE, and no other file of texts, with --columns.")
+    return RequestTable(sources["text"], columns)
 
 
 def _with_named_files(sources: dict[str, Any], fields: list[str]) -> dict[str, Any]:
@@ -202,30 +258,36 @@ def _server_model(
     return ServerModel(url, name, version, timeout)
 
 
-class _Lines(NamedTuple):
-    """Lines that the command writes for each row of a request.
+class _Answers(NamedTuple):
+    """Answers that the command writes for each row of a request.
 
     Attributes:
+        name: Name of an answer in records.
         batch_size: Number of rows of a batch.
         scores: Whether to add the score of the best answer.
         alignments: Whether to add the alignment of the best translation.
         n_best: Number of translations of each text, with scores, or None for the best answer.
     """
 
+    name: str
     batch_size: int
     scores: bool
     alignments: bool
     n_best: int | None
 
-    def check(self, fields: Sequence[str]) -> None:
+    def check(self, fields: Sequence[str], prefix: Path | None) -> None:
         """Check that the options fit together, and fit requests with these fields."""
         if self.n_best is not None and (self.scores or self.alignments):
             raise ValueError(
                 "Expected --n-best without --scores and --alignments. It always writes scores."
             )
-        if not kind_of(fields).translates and (self.n_best is not None or self.alignments):
+        if prefix is not None and (self.n_best is not None or self.alignments):
+            raise ValueError("Expected --prefix without --n-best and --alignments.")
+        more = self.n_best is not None or self.alignments or prefix is not None
+        if more and not kind_of(fields).translates:
             raise ValueError(
-                f"Expected texts with --n-best and --alignments. Received: {' and '.join(fields)}."
+                "Expected texts with --n-best, --alignments and --prefix. Received: "
+                f"{' and '.join(fields)}."
             )
 
     def check_beam(self, description: dict[str, Any]) -> None:
@@ -238,20 +300,23 @@ class _Lines(NamedTuple):
                 f"{n_best}. Choose a smaller number or, for a run, a larger --beam-size."
             )
 
-    def of(self, translator: Any, request: dict[str, list], done: int) -> Iterator[str]:
-        """Return the lines for a request, after the rows that are done."""
+    def of(self, translator: Any, request: dict[str, list], done: int) -> list[list[Record]]:
+        """Return the answers to each row of a request, after the rows that are done."""
         options: dict[str, Any] = {"batch_size": self.batch_size, "first_number": done + 1}
-        if self.n_best is None and not self.alignments:
-            return self._columns(translator.ask(request, **options))
+        prefixes = request.pop("prefix", None)
+        if self.n_best is None and not self.alignments and prefixes is None:
+            best = translator.ask(request, **options)
+            return [[self._answer(*one)] for one in best]
         texts = request["text"]
         options["contexts"] = request.get("context")
         if self.n_best is not None:
-            translations = translator.n_best(texts, **options)
-            return (
-                f"{index} ||| {translation} ||| {score:.6f}"
-                for index, ranked in enumerate(translations, start=done)
-                for translation, score in ranked[: self.n_best]
-            )
+            return [
+                [{self.name: text, "score": score} for text, score in ranked[: self.n_best]]
+                for ranked in translator.n_best(texts, **options)
+            ]
+        if prefixes is not None:
+            best = translator.best(texts, prefixes=prefixes, **options)
+            return [[self._answer(*one)] for one in best]
         best = translator.best_as_a_whole(texts, **options)
         attention = translator.attention(texts, **options)
         from kerasnmt.alignment import format_pharaoh
@@ -261,10 +326,37 @@ class _Lines(NamedTuple):
             format_pharaoh(one.alignment(*token_kinds(description, text, translation, one)))
             for text, (translation, _), one in zip(texts, best, attention, strict=True)
         )
-        return self._columns(best, links)
+        return [
+            [{**self._answer(*one), "alignment": pairs}]
+            for one, pairs in zip(best, links, strict=True)
+        ]
 
-    def _columns(self, best: list[tuple[str, float]], *links: Iterable[str]) -> Iterator[str]:
-        columns = [[answer for answer, _ in best], *links]
-        if self.scores:
-            columns.insert(1, [f"{score:.6f}" for _, score in best])
-        return map("\t".join, zip(*columns, strict=True))
+    def _answer(self, answer: str, score: float) -> Record:
+        return {self.name: answer, **({"score": score} if self.scores else {})}
+
+    def lines(self, rows: list[list[Record]], done: int) -> Iterator[str]:
+        """Yield lines of text, after the rows that are done."""
+        between = "\t" if self.n_best is None else " ||| "
+        for index, answers in enumerate(rows, start=done):
+            front = [] if self.n_best is None else [str(index)]
+            for answer in answers:
+                cells = [f"{one:.6f}" if isinstance(one, float) else one for one in answer.values()]
+                yield between.join([*front, *cells]) + "\n"
+
+    def records(
+        self, rows: list[list[Record]], records: list[Record], form: Format
+    ) -> Iterator[tuple[Record, Record]]:
+        """Yield the records of the input with their answers.
+
+        In JSON, several translations of a text are a list. In TSV and CSV, each has a line.
+        """
+        for record, answers in zip(records, rows, strict=True):
+            rounded = [
+                {name: round(one, 6) if name == "score" else one for name, one in answer.items()}
+                for answer in answers
+            ]
+            if self.n_best is not None and form is Format.JSON:
+                yield record, {"n_best": rounded}
+                continue
+            for rank, answer in enumerate(rounded, start=1):
+                yield record, {"rank": rank, **answer} if self.n_best is not None else answer

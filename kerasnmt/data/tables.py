@@ -14,6 +14,7 @@ from kerasnmt.text.tags import with_tags
 
 # A column: its number, counted from 1, or its name.
 Column = int | str
+_JSON = (".jsonl", ".ndjson")
 _BREAKS = re.compile("[\t\n\r]+")
 _HOW = (
     "Choose two columns by the names in the first row if it is a heading, columns=['a', 'b'], or "
@@ -47,10 +48,13 @@ def table_rows(
     """
     check_columns(columns)
     ending = _ending(path)
-    if ending in (".jsonl", ".ndjson"):
-        yield from _json_rows(path, columns)
+    if ending in _JSON:
+        for number, record in _json_objects(path, columns):
+            yield _json_texts(path, number, record, columns or ())
         return
-    rows = _csv_rows(path) if ending == ".csv" else _tsv_rows(path)
+    rows = _tsv_rows(path)
+    if ending == ".csv":
+        rows = ((number, [*map(_text, row)]) for number, row in _csv_rows(path))
     if columns is None:
         for number, row in rows:
             if len(row) != 2:
@@ -58,7 +62,7 @@ def table_rows(
             yield row[0], row[1]
         return
     if isinstance(columns[0], str):
-        _, heading = next(rows)
+        _, heading = next(rows, (0, []))
         names = [name.decode().strip() for name in heading]
         indices = [_column_index(path, name, names) for name in columns]
     else:
@@ -72,9 +76,58 @@ def table_rows(
             )
         yield tuple(row[index] for index in indices)
     if not number:
-        raise ValueError(
-            f"Expected rows after the heading. Received: path={str(path)!r}, which has none."
-        )
+        raise ValueError(_no_rows(path))
+
+
+def table_records(
+    path: str | os.PathLike, columns: Sequence[Column]
+) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+    """Yield each row of a file as a record with all its fields, and the texts of chosen columns.
+
+    Args:
+        path: Path of the file; see `table_rows`.
+        columns: Columns to read; see `table_rows`. With names, the first row of TSV and CSV is a
+            heading. With numbers, the fields of a record are called "1", "2" and so on.
+
+    Yields:
+        The record, a dict of the values as they are in the file, and the texts of the columns, each
+        on one line as in `table_rows`.
+
+    Raises:
+        ValueError: If `table_rows` does not accept the file, two fields of the heading have the
+            same name, or a row has another number of fields than the first one. The error names
+            the line.
+    """
+    check_columns(columns)
+    ending = _ending(path)
+    if ending in _JSON:
+        for number, record in _json_objects(path, columns):
+            texts = _json_texts(path, number, record, columns)
+            yield record, tuple(text.decode() for text in texts)
+        return
+    if ending == ".csv":
+        rows = _csv_rows(path)
+    else:
+        rows = ((number, [one.decode() for one in row]) for number, row in _tsv_rows(path))
+    names: list[str] = []
+    if isinstance(columns[0], str):
+        _, heading = next(rows, (0, []))
+        names = [name.strip() for name in heading]
+        for name in (*columns, *names):
+            _column_index(path, name, names)
+    number = 0
+    for number, row in rows:
+        names = names or [str(one) for one in range(1, len(row) + 1)]
+        if len(row) != len(names) or not {*map(str, columns)} <= {*names}:
+            wanted = max(len(names), *(one for one in columns if isinstance(one, int)), 0)
+            raise ValueError(
+                f"Expected {wanted} columns. Received: path={str(path)!r}, whose line {number} has "
+                f"{_count(row)}: {_shown([one.encode() for one in row])}."
+            )
+        record = dict(zip(names, row, strict=True))
+        yield record, tuple(_text(record[str(column)]).decode() for column in columns)
+    if not number:
+        raise ValueError(_no_rows(path))
 
 
 def tagged_rows(
@@ -137,6 +190,11 @@ def as_column(text: str) -> Column:
     return int(text) if text.isascii() and text.isdecimal() else text
 
 
+def table_format(path: str | os.PathLike) -> str:
+    """Return the format of a file, which its name shows: "csv", "json" or "tsv"."""
+    return {".csv": "csv", **dict.fromkeys(_JSON, "json")}.get(_ending(path), "tsv")
+
+
 def _ending(path: str | os.PathLike) -> str:
     """Return the ending of a file's name, without the ending of its compression, in lower case."""
     path = Path(path)
@@ -148,13 +206,13 @@ def _tsv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[bytes]]]:
         yield number, line.split(b"\t")
 
 
-def _csv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[bytes]]]:
+def _csv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line of each row, and its columns."""
     csv.field_size_limit(MOST_BYTES)
     reader = csv.reader((f"{line.decode()}\n" for line in checked_lines(path)), strict=True)
     try:
         for row in filter(None, reader):  # an empty line is no row
-            yield reader.line_num, [*map(_text, row)]
+            yield reader.line_num, row
     except csv.Error as error:
         raise ValueError(
             f"Expected CSV. Received: path={str(path)!r}, whose line {reader.line_num} is not "
@@ -162,9 +220,10 @@ def _csv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[bytes]]]:
         ) from error
 
 
-def _json_rows(
+def _json_objects(
     path: str | os.PathLike, columns: Sequence[Column] | None
-) -> Iterator[tuple[bytes, ...]]:
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number of each line, and its object."""
     for number, line in enumerate(checked_lines(path), start=1):
         if not line.strip():  # as in CSV, an empty line is no row
             continue
@@ -177,18 +236,25 @@ def _json_rows(
             ) from error
         if not isinstance(row, dict) or columns is None or not isinstance(columns[0], str):
             raise ValueError(
-                "Expected JSON objects, and two of their keys as columns, columns=['a', 'b']; in a "
-                "recipe `columns: [a, b]`, on the command line --columns a,b. "
+                "Expected JSON objects, and the names of their keys as columns, columns=['a', "
+                "'b']; in a recipe `columns: [a, b]`, on the command line --columns a,b. "
                 f"Received: {columns=}, {where} is "
                 f"{line.decode():.200}"
             )
-        try:
-            yield tuple(_field(row, name) for name in columns if isinstance(name, str))
-        except (LookupError, TypeError) as error:
-            raise ValueError(
-                f"Expected text in {' and '.join(map(repr, columns))}. Received: {where} is "
-                f"{line.decode():.200}"
-            ) from error
+        yield number, row
+
+
+def _json_texts(
+    path: str | os.PathLike, number: int, row: dict[str, Any], columns: Sequence[Column]
+) -> tuple[bytes, ...]:
+    """Return the texts of the columns of an object."""
+    try:
+        return tuple(_field(row, str(name)) for name in columns)
+    except (LookupError, TypeError) as error:
+        raise ValueError(
+            f"Expected text in {' and '.join(map(repr, columns))}. Received: path={str(path)!r}, "
+            f"whose line {number} is {json.dumps(row, ensure_ascii=False):.200}"
+        ) from error
 
 
 def _field(row: dict[str, Any], name: str) -> bytes:
@@ -203,9 +269,13 @@ def _field(row: dict[str, Any], name: str) -> bytes:
     raise TypeError
 
 
+def one_line(text: str) -> str:
+    """Return a text whose tabs and line breaks are spaces."""
+    return _BREAKS.sub(" ", text)
+
+
 def _text(text: str) -> bytes:
-    """Return a text that may have several lines as one line."""
-    return without_surrogates(_BREAKS.sub(" ", text)).encode()
+    return without_surrogates(one_line(text)).encode()
 
 
 def _column_index(path: str | os.PathLike, name: Column, names: list[str]) -> int:
@@ -231,7 +301,11 @@ def _not_two(path: str | os.PathLike, number: int, row: list[bytes], ending: str
     )
 
 
-def _count(row: list[bytes]) -> str:
+def _no_rows(path: str | os.PathLike) -> str:
+    return f"Expected rows after the heading. Received: path={str(path)!r}, which has none."
+
+
+def _count(row: Sequence[Any]) -> str:
     return f"{len(row)} column{'' if len(row) == 1 else 's'}"
 
 

@@ -36,25 +36,27 @@ class TranslationModel(TextModel, SearchModel):
 
     def translate(
         self,
-        texts: Sequence[str],
+        texts: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
-        prefixes: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
+        prefixes: str | Sequence[str] | None = None,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
         batch_size: int = 64,
         **options,
-    ) -> list[str]:
+    ) -> Any:
         """Translate texts. An export gives the same translations.
 
         Args:
-            texts: Sentences. An empty text has an empty translation. A text with more than
-                `max_length` tokens is truncated, with a warning.
-            contexts: Context of each text, which may be empty, if the model reads contexts.
-                Contexts are truncated to 1,000 tokens.
+            texts: Sentences, or one sentence. An empty text has an empty translation. A text with
+                more than `max_length` tokens is truncated, with a warning. Sentences may be in any
+                container, such as a list, a generator or a pandas Series.
+            contexts: Context of each text, which may be empty, if the model reads contexts. One
+                string if `texts` is one string. Contexts are truncated to 1,000 tokens.
             prefixes: Words with which each translation must begin, or an empty string for any
-                words. None for no prefixes. Words outside the vocabulary become the unknown word.
+                words, like `contexts`. None for no prefixes. Words outside the vocabulary become
+                the unknown word.
             replace_unknown: Whether to replace each unknown word of a translation by the source
                 word with the largest attention weight. The model must not copy.
             dictionary: Translations of source words that replace unknown words. Source words that
@@ -66,12 +68,13 @@ class TranslationModel(TextModel, SearchModel):
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
-            The translations, in the order of the texts.
+            The translations, a list in the order of the texts; for one string, its translation;
+            for a pandas Series, a Series with the same index.
 
         Raises:
-            ValueError: If the model has no tokenizers, an option is out of range, `texts` is one
-                string, the numbers of texts, prefixes and contexts differ, the model reads contexts
-                but there are none, or the Keras backend is not TensorFlow or JAX.
+            ValueError: If the model has no tokenizers, an option is out of range, the numbers of
+                texts, prefixes and contexts differ, the model reads contexts but there are none, or
+                the Keras backend is not TensorFlow or JAX.
         """
         SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(
@@ -83,6 +86,44 @@ class TranslationModel(TextModel, SearchModel):
         return translator.translate(
             texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size
         )
+
+    def n_best(
+        self,
+        texts: str | Sequence[str],
+        *,
+        contexts: str | Sequence[str] | None = None,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
+        batch_size: int = 64,
+        **options,
+    ) -> Any:
+        """Return all translations of each text in the beam, or all samples, with their scores.
+
+        ```python
+        model.n_best("two dogs run .", beam_size=3)
+        # [("deux chiens courent .", -0.41), …]
+        ```
+
+        Args:
+            texts: See `translate`.
+            contexts: See `translate`.
+            replace_unknown: See `translate`.
+            dictionary: See `translate`.
+            batch_size: Number of texts in a batch.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+
+        Returns:
+            For each text, or for one string, a list of different pairs (translation, score), best
+            first. The score is the log-probability divided by the length penalty.
+
+        Raises:
+            ValueError: For the reasons in `translate`.
+        """
+        SearchOptions.from_keywords(options)  # check that there are no other keywords
+        translator = self._translator(
+            replace_unknown=replace_unknown, dictionary=dictionary, **options
+        )
+        return translator.n_best(texts, contexts=contexts, batch_size=batch_size)
 
     def attention(
         self,
@@ -109,16 +150,13 @@ class TranslationModel(TextModel, SearchModel):
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
-            A list with a `kerasnmt.tasks.SentenceAttention` for each text, or one object if `texts`
-            is one string. It has the tokens of the text and of its best translation, and the
-            weights between them. Its `by_words` merges pieces or characters into words.
+            A `kerasnmt.tasks.SentenceAttention` for each text, or one if `texts` is one string. It
+            has the tokens of the text and of its best translation, and the weights between them.
+            Its `by_words` merges pieces or characters into words.
 
         Raises:
             ValueError: If the model has no attention, or for the reasons in `translate`.
         """
-        if isinstance(texts, str):
-            context: Any = None if contexts is None else [contexts]
-            return self.attention([texts], contexts=context, batch_size=batch_size, **options)[0]
         self._need_tokenizers()
         self._need_attention()
         SearchOptions.from_keywords(options)  # check that there are no other keywords
@@ -127,58 +165,62 @@ class TranslationModel(TextModel, SearchModel):
 
     def score(
         self,
-        sources: Sequence[str],
-        targets: Sequence[str],
+        sources: str | Sequence[str],
+        targets: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
+        normalize: bool = False,
         batch_size: int = 64,
-    ) -> list[float]:
+    ) -> Any:
         """Return the log-probabilities of given translations, to rerank or filter them.
 
             log p(target | source) = sum_t log p(y_t | y_1 ... y_{t-1}, source)
 
         The sum includes the end token, and there is no length penalty. Longer translations have
-        lower scores. To compare translations of different lengths, divide the scores by the numbers
-        of words.
+        lower scores. To compare translations of different lengths, set `normalize`.
 
         Args:
-            sources: Source sentences.
-            targets: Translation of each source.
+            sources: Source sentences, or one sentence.
+            targets: Translation of each source. One string if `sources` is one string.
             contexts: Context of each source, if the model reads contexts.
+            normalize: Whether to divide by the number of target tokens, including the end token.
             batch_size: Number of pairs in a batch.
 
         Returns:
-            The natural logarithm of the probability of each pair, in order.
+            The natural logarithm of the probability of each pair, in order; one number for one
+            pair.
 
         Raises:
             ValueError: If the model has no tokenizers, the numbers of sources, targets and contexts
                 differ, `batch_size` is below 1, or the Keras backend is not TensorFlow or JAX.
         """
-        return self._translator().score(sources, targets, contexts=contexts, batch_size=batch_size)
+        return self._translator().score(
+            sources, targets, contexts=contexts, normalize=normalize, batch_size=batch_size
+        )
 
     def align(
         self,
-        sources: Sequence[str],
-        targets: Sequence[str],
+        sources: str | Sequence[str],
+        targets: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
         batch_size: int = 64,
-    ) -> list[list[tuple[int, int]]]:
+    ) -> Any:
         """Align the words of sources with the words of given translations, by attention.
 
         Each target word is linked to the source word that it attends to most. Weights are
         averaged over the pieces of a target word, and summed over the pieces of a source word.
 
         Args:
-            sources: Source sentences.
-            targets: Translation of each source.
+            sources: Source sentences, or one sentence.
+            targets: Translation of each source. One string if `sources` is one string.
             contexts: Context of each source, if the model reads contexts.
             batch_size: Number of pairs in a batch.
 
         Returns:
-            For each pair, a list of links (source word, target word), counted from 0. Words are
-            split at whitespace. `kerasnmt.alignment` writes links in the Pharaoh format, and scores
-            them.
+            For each pair, or for one pair, a list of links (source word, target word), counted from
+            0. Words are split at whitespace. `kerasnmt.alignment` writes links in the Pharaoh
+            format, and scores them.
 
         Raises:
             ValueError: If the model has no attention, or for the reasons in `score`.

@@ -127,8 +127,9 @@ class OnnxTranslation(OnnxSearchModel):
         self, target: Texts, text: Texts, context: Texts | None = None
     ) -> dict[str, np.ndarray]:
         source = self._read(text, context, cut=False)
-        of_tokens, _ = self._forced(source, self._targets(target, source))
-        return {"score": of_tokens.sum(axis=1)}
+        targets = self._targets(target, source)
+        of_tokens, _ = self._forced(source, targets)
+        return {"score": of_tokens.sum(axis=1), "length": np.count_nonzero(targets, axis=1)}
 
     def _aligned(
         self, target: Texts, text: Texts, context: Texts | None = None

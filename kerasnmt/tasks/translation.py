@@ -51,7 +51,8 @@ class TranslationTask(SearchTask):
     - `forced_prefix` takes `prefix`, the words with which a translation must begin, or an empty
       string for any words. It returns the outputs of `serving_default`.
     - `score` takes `target`, the given translations. It returns `score`, their log-probability with
-      the end token, float32 `[batch]`.
+      the end token, float32 `[batch]`, and `length`, their number of tokens with the end token,
+      int32 `[batch]`.
     - `forced_attention` takes `target`, and returns the outputs of `attention`.
     - `explore` and `inspect`; see `SearchTask`.
 
@@ -309,8 +310,12 @@ class TranslationTask(SearchTask):
         source, targets = pair
         return self._tokens_and(records, targets, source)
 
-    def _summed(self, score: tf.Tensor, pair: Any) -> dict[str, tf.Tensor]:
-        return {"score": score}
+    def _summed(
+        self, score: tf.Tensor, pair: tuple[EncodedSource, tf.Tensor]
+    ) -> dict[str, tf.Tensor]:
+        _, targets = pair
+        length = tf.math.count_nonzero(targets, axis=1, dtype=tf.int32)
+        return {"score": score, "length": length}
 
     def _tokens_and(
         self, records: dict[str, tf.Tensor], target_ids: tf.Tensor, source: EncodedSource

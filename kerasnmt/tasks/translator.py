@@ -11,6 +11,7 @@ import numpy as np
 from kerasnmt.columns import as_list, as_texts, check_same_length
 from kerasnmt.png import png_of
 from kerasnmt.sizes import check_size
+from kerasnmt.tasks.one_or_many import one_or_many
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
 from kerasnmt.text.sentence_ends import split_text
@@ -21,7 +22,9 @@ class Translator:
 
     Batches have rows of similar length. Results are in the order of the rows. Texts that are longer
     than the search allows are truncated, with a warning if the model counts tokens. Texts may be in
-    a list, a tuple, an array, a pandas Series, a generator or a tensor.
+    a list, a tuple, an array, a pandas Series, a generator or a tensor. A Series gives a Series of
+    results with the same index. One string gives the result of this text alone; its context, prefix
+    or target is then one string, too.
 
     Args:
         model: A task of `kerasnmt.tasks`, such as `TranslationTask(model)`; the result of
@@ -77,31 +80,33 @@ class Translator:
             self._warn_of_low_scores(texts, answers, self._low_score, first_number)
         return answers
 
+    @one_or_many
     def translate(
         self,
-        texts: Sequence[str],
+        texts: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
-        prefixes: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
+        prefixes: str | Sequence[str] | None = None,
         batch_size: int = 64,
-    ) -> list[str]:
-        """Return the best translation of each text; see `best`."""
+    ) -> Any:
+        """Return the best translation of each text, or of one text; see `best`."""
         best = self.best(texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size)
         return [translation for translation, _ in best]
 
+    @one_or_many
     def best(
         self,
-        texts: Sequence[str],
+        texts: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
-        prefixes: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
+        prefixes: str | Sequence[str] | None = None,
         batch_size: int = 64,
         first_number: int = 1,
-    ) -> list[tuple[str, float]]:
+    ) -> Any:
         """Return the best translation of each text, with its score.
 
         Args:
-            texts: Sentences to translate.
+            texts: Sentences to translate, or one sentence.
             contexts: Context of each text, if the model reads contexts.
             prefixes: Words with which each translation must begin, or an empty string for any
                 words. None for no prefixes.
@@ -109,8 +114,8 @@ class Translator:
             first_number: Number of the first text in warnings.
 
         Returns:
-            A list of pairs (translation, score), one for each text. The score is the
-            log-probability divided by the length penalty.
+            A list of pairs (translation, score), one for each text, or one pair for one sentence.
+            The score is the log-probability divided by the length penalty.
 
         Raises:
             ValueError: If an argument does not match the texts or the model.
@@ -122,20 +127,21 @@ class Translator:
         check_same_length("prefixes", request["prefix"], "texts", len(request["text"]))
         return self._run("forced_prefix", request, _answers, batch_size, first_number)
 
+    @one_or_many
     def n_best(
         self,
-        texts: Sequence[str],
+        texts: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
         batch_size: int = 64,
         first_number: int = 1,
-    ) -> list[list[tuple[str, float]]]:
+    ) -> Any:
         """Return all translations of each text in the beam, with their scores, best first.
 
         See `best` for the arguments.
 
         Returns:
-            A list of pairs (translation, score) for each text.
+            A list of pairs (translation, score) for each text, or one list for one sentence.
 
         Raises:
             ValueError: If the model gives only one translation of a text, for example a LiteRT
@@ -152,14 +158,15 @@ class Translator:
         request = self._texts("texts", texts, contexts)
         return self._run("n_best", request, rows, batch_size, first_number)
 
+    @one_or_many
     def best_as_a_whole(
         self,
-        texts: Sequence[str],
+        texts: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
         batch_size: int = 64,
         first_number: int = 1,
-    ) -> list[tuple[str, float]]:
+    ) -> Any:
         """Return the translations whose weights `attention` returns: not split into sentences.
 
         See `best`, which gives the same for a model without `split_sentences`.
@@ -168,14 +175,15 @@ class Translator:
         answers = ask(texts, contexts=contexts, batch_size=batch_size, first_number=first_number)
         return [ranked[0] for ranked in answers] if ask == self.n_best else answers
 
+    @one_or_many
     def attention(
         self,
-        texts: Sequence[str],
+        texts: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
         batch_size: int = 64,
         first_number: int = 1,
-    ) -> list[SentenceAttention]:
+    ) -> Any:
         """Return the tokens of each text and its best translation, and their attention weights.
 
         See `best` for the arguments.
@@ -191,20 +199,23 @@ class Translator:
         request = self._texts("texts", texts, contexts)
         return self._run("attention", request, self._attended, batch_size, first_number)
 
+    @one_or_many
     def score(
         self,
-        sources: Sequence[str],
-        targets: Sequence[str],
+        sources: str | Sequence[str],
+        targets: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
+        normalize: bool = False,
         batch_size: int = 64,
-    ) -> list[float]:
+    ) -> Any:
         """Return the log-probability of each given translation, including the end token.
 
         Args:
             sources: Source sentences.
             targets: Translation of each source.
             contexts: Context of each source, if the model reads contexts.
+            normalize: Whether to divide by the number of target tokens, including the end token.
             batch_size: Number of pairs in a batch.
 
         Returns:
@@ -215,16 +226,22 @@ class Translator:
                 a server or in an export that is not for ONNX Runtime.
         """
         request = self._pairs(sources, targets, contexts)
-        return self._run("score", request, lambda outputs: outputs["score"].tolist(), batch_size)
 
+        def scores(outputs: dict[str, np.ndarray]) -> list[float]:
+            score = outputs["score"]
+            return (score / outputs["length"] if normalize else score).tolist()
+
+        return self._run("score", request, scores, batch_size)
+
+    @one_or_many
     def forced_attention(
         self,
-        sources: Sequence[str],
-        targets: Sequence[str],
+        sources: str | Sequence[str],
+        targets: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
         batch_size: int = 64,
-    ) -> list[SentenceAttention]:
+    ) -> Any:
         """Return the tokens of each pair and the attention weights between them.
 
         For a model that copies, words outside the vocabulary have the extended ids of the source.
@@ -244,14 +261,15 @@ class Translator:
         request = self._pairs(sources, targets, contexts)
         return self._run("forced_attention", request, self._attended, batch_size)
 
+    @one_or_many
     def align(
         self,
-        sources: Sequence[str],
-        targets: Sequence[str],
+        sources: str | Sequence[str],
+        targets: str | Sequence[str],
         *,
-        contexts: Sequence[str] | None = None,
+        contexts: str | Sequence[str] | None = None,
         batch_size: int = 64,
-    ) -> list[list[tuple[int, int]]]:
+    ) -> Any:
         """Return the links between the words of each pair; see `TranslationModel.align`."""
         attended = self.forced_attention(sources, targets, contexts=contexts, batch_size=batch_size)
         kinds = self.description["source_kind"], self.description["target_kind"]
@@ -419,7 +437,7 @@ class Translator:
             warnings.warn(
                 f"text {first_number + index} has {length} tokens and was truncated to "
                 f"{self.description['max_length']}, the max_length of this search",
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _warn_of_low_scores(
@@ -441,7 +459,7 @@ class Translator:
             warnings.warn(
                 f"text {first_number + worst} scores lower than nearly all texts of the model's "
                 f"test data{others}; such translations may be wrong",
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

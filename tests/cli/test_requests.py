@@ -126,8 +126,9 @@ def test_stories(echo, tmp_path):
         ),
         (["text"], ["--question", "f"], "FILES; --story FILE and questions. Received: questions."),
         (["text"], ["f"], "Expected one MODEL. Received: "),
-        (["image"], ["--image", "f", "--n-best", "1"], "Expected texts with --n-best and --alignm"),
+        (["image"], ["--image", "f", "--n-best", "1"], "Expected texts with --n-best, --alignment"),
         (["image"], ["--image", "f", "--alignments"], "Received: image."),
+        (["image"], ["--image", "f", "--prefix", "f"], "Received: image."),
     ],
 )
 def test_requests_of_another_kind(echo, fields, arguments, message):

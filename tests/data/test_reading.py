@@ -281,7 +281,7 @@ def test_other_compressions_are_named(tmp_path, monkeypatch):
         ("a.csv", "one,eins\ntwo\n", None, r"source,target\. .*line 2 has no comma"),
         ("a.csv", 'one,eins\n"two,zwei\n', None, r"Expected CSV\. .*line 2 is not \("),
         ("a.csv", "one,eins,1\n", None, r"with a comma between them.*3 '1'\. Choose"),
-        ("a.jsonl", '{"a": "b"}\n', None, r"two of their keys as columns.*is \{\"a\": \"b\"\}"),
+        ("a.jsonl", '{"a": "b"}\n', None, r"names of their keys as columns.*is \{\"a\": \"b\"\}"),
         ("a.jsonl", '{"a": "b"}\n', None, r"recipe `columns: \[a, b\]`, .*line --columns a,b\. "),
         ("a.jsonl", '["a", "b"]\n', ["a", "b"], r"JSON objects.*whose line 1 is \["),
         ("a.jsonl", '{"a": "b", "c": null}\n', ["a", "c"], r"text in 'a' and 'c'.*line 1"),

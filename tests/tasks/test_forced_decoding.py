@@ -98,7 +98,7 @@ def test_a_model_that_does_not_copy(make_translator_model):
 @pytest.mark.parametrize(
     ("sources", "targets", "options", "message"),
     [
-        ("dog", ["dog"], {}, "Expected a list of texts. Received: sources='dog', one string"),
+        ("dog", ["dog"], {}, "Expected one string of targets, because sources is one string"),
         (["dog"], [], {}, "Received: 1 sources, 0 targets"),
         (["dog"], ["dog"], {"batch_size": 0}, "Received: batch_size=0"),
     ],

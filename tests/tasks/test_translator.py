@@ -215,6 +215,7 @@ def context_model(make_pointer_model):
 # Each verb, with the name of the argument in the error. The other arguments are as they should be.
 VERBS = {
     "translate": (lambda model, values: model.translate(values), "texts"),
+    "n_best": (lambda model, values: model.n_best(values), "texts"),
     "prefixes": (lambda model, values: model.translate(["dog"], prefixes=values), "prefixes"),
     "score": (lambda model, values: model.score(values, ["a"]), "sources"),
     "targets": (lambda model, values: model.score(["dog"], values), "targets"),
@@ -245,13 +246,16 @@ def test_no_texts_need_no_graph(unasked_model):
 def test_what_holds_no_texts_is_refused_before_a_graph_is_made(unasked_model, no_texts, verb):
     ask, name = VERBS[verb]
     values, message = no_texts
-    one_text = verb == "attention" and isinstance(values, str)
+    one_text = verb in ("translate", "n_best", "attention") and isinstance(values, str)
     no_prefixes = verb == "prefixes" and values is None
     if one_text or no_prefixes:
         with pytest.raises(AssertionError, match="is asked for"):
             ask(unasked_model, values)
         return
-    with pytest.raises(ValueError, match=re.escape(f"list of texts. Received: {name}{message}")):
+    message = f"list of texts. Received: {name}{message}"
+    if verb == "score" and isinstance(values, str):
+        message = "one string of targets, because sources is one string. Received: targets of type"
+    with pytest.raises(ValueError, match=re.escape(message)):
         ask(unasked_model, values)
 
 

@@ -1,0 +1,120 @@
+"""Pairs of sentences from the files that a command names."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+from rich.console import Console
+
+from kerasnmt.cli.options import two_columns
+from kerasnmt.cli.records import Format, Record, RecordWriter
+from kerasnmt.data.lines import parallel_lines
+from kerasnmt.data.tables import Column, table_format, table_records, table_rows
+from kerasnmt.progress_lines import progress_bar
+
+SourceFile = Annotated[
+    Path | None, typer.Option("--source", help="File of sources, plain or compressed.")
+]
+TargetFile = Annotated[Path | None, typer.Option("--target", help="File of their translations.")]
+PairFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--pairs",
+        help="Instead of both, a file with a source, a tab and a translation per line, or .tsv, "
+        ".csv or .jsonl with --columns, whose other fields the output keeps.",
+    ),
+]
+
+
+class Pair(NamedTuple):
+    """Sentence and its translation, each on one line, and the record that they come from."""
+
+    record: Record
+    source: str
+    target: str
+
+
+class PairFiles:
+    """Files of pairs, which are checked before the first pair is read.
+
+    Args:
+        source: File of sources, or None.
+        target: File of their translations, or None.
+        pairs: File of pairs instead, or None.
+        columns: Value of `--columns` for a file of pairs, or None if it has two columns.
+
+    Attributes:
+        paths: The files.
+        count: Number of pairs.
+
+    Raises:
+        ValueError: If other files are given, a file cannot be read, or two files have different
+            numbers of lines. The error names the line.
+    """
+
+    def __init__(
+        self, source: Path | None, target: Path | None, pairs: Path | None, columns: str | None
+    ) -> None:
+        self._columns: list[Column] | None = two_columns(columns)
+        if pairs is None and self._columns is not None:
+            raise ValueError("Expected --pairs FILE with --columns.")
+        if pairs is not None and (source is not None or target is not None):
+            raise ValueError("Expected --pairs FILE without --source and --target.")
+        if pairs is not None:
+            self.paths = [pairs]
+        elif source is None or target is None:
+            raise ValueError("Expected --source FILE with --target FILE, or --pairs FILE.")
+        else:
+            self.paths = [source, target]
+        self.count = sum(1 for _ in self)
+
+    def __iter__(self) -> Iterator[Pair]:
+        if self._columns is not None:
+            for record, (source, target) in table_records(self.paths[0], self._columns):
+                yield Pair(record, source, target)
+            return
+        two = len(self.paths) == 2
+        for pair in parallel_lines(*self.paths) if two else table_rows(self.paths[0]):
+            source, target = (text.decode() for text in pair)
+            yield Pair({"source": source, "target": target}, source, target)
+
+    def chunks(self, size: int) -> Iterator[list[Pair]]:
+        """Yield the pairs, `size` at a time."""
+        pairs = iter(self)
+        return iter(lambda: [*islice(pairs, size)], [])
+
+    def answer(
+        self,
+        console: Console,
+        what: str,
+        form: Format | None,
+        batch_size: int,
+        ask: Callable[[list[Pair], slice], Iterable[tuple[str, Record]]],
+    ) -> None:
+        """Write an answer to each pair to standard output, with a progress bar.
+
+        Args:
+            console: Console of the bar.
+            what: Name of the work.
+            form: Format of the output, or None for that of a table, and text otherwise.
+            batch_size: Number of pairs of a batch. 16 batches are sorted by length.
+            ask: Function from some pairs, and their place, to the line of each of them in a text,
+                and to the fields of its answer.
+        """
+        if form is None:
+            form = Format(table_format(self.paths[0])) if self._columns else Format.TEXT
+        by_number = self._columns is not None and isinstance(self._columns[0], int)
+        writer, done = RecordWriter(form, heading=not by_number), 0
+        with progress_bar(console, what, self.count) as advance:
+            for chunk in self.chunks(16 * batch_size):
+                answers = [*ask(chunk, slice(done, done + len(chunk)))]
+                records = (
+                    (one.record, answer) for one, (_, answer) in zip(chunk, answers, strict=True)
+                )
+                lines = (f"{line}\n" for line, _ in answers)
+                sys.stdout.writelines(lines if form is Format.TEXT else writer.lines(records))
+                done += len(chunk)
+                advance(len(chunk))

@@ -1,0 +1,56 @@
+"""Methods that take one text or columns of texts."""
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec
+
+_Parameters = ParamSpec("_Parameters")
+_COLUMNS = ("texts", "sources", "targets", "contexts", "prefixes")
+
+
+def one_or_many(method: Callable[_Parameters, Any]) -> Callable[_Parameters, Any]:
+    """Let a method that takes columns of texts also take one text, and return its result alone.
+
+    A pandas Series as the first column gives a Series with the same index.
+
+    Args:
+        method: Method whose first argument is a column of texts, and which returns a list with a
+            row for each of them. Other columns are `targets`, `contexts` and `prefixes`.
+
+    Raises:
+        ValueError: If one column is a string and another is not, or two Series have different
+            indexes.
+    """
+    parameters = signature(method)
+    _, first, *_ = parameters.parameters
+
+    @wraps(method)
+    def either(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> Any:
+        answers: Callable[..., Any] = method
+        bound = parameters.bind(*arguments, **options).arguments
+        columns = {name: bound[name] for name in _COLUMNS if bound.get(name) is not None}
+        lead = columns.get(first)
+        if isinstance(lead, str):
+            for name, column in columns.items():
+                if not isinstance(column, str):
+                    raise ValueError(
+                        f"Expected one string of {name}, because {first} is one string. Received: "
+                        f"{name} of type {type(column).__name__}."
+                    )
+                bound[name] = [column]
+            (answer,) = answers(**bound)
+            return answer
+        pandas = sys.modules.get("pandas")  # whoever has a Series has imported it
+        if pandas is None or not isinstance(lead, pandas.Series):
+            return answers(**bound)
+        for name, column in columns.items():
+            if isinstance(column, pandas.Series) and not column.index.equals(lead.index):
+                raise ValueError(
+                    f"Expected {first} and {name} with the same index. Received: two Series with "
+                    f"different indexes. Align them, or pass {name}.tolist() to pair them by order."
+                )
+        return pandas.Series(answers(**bound), index=lead.index)
+
+    return either
