@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from kerasnmt.cli.confidence import WithConfidence, confidence_columns
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator, load_translator
 from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, Tags, WithRuns
@@ -72,6 +73,7 @@ def translate(
             "--alignments", help="Add a tab and source-target pairs of words, counted from 0."
         ),
     ] = False,
+    confidence: WithConfidence = False,
     n_best: Annotated[
         int | None,
         typer.Option(
@@ -142,7 +144,7 @@ def translate(
             "Expected --server URL without --beam-size, --search and --with, which are fixed in "
             "the export."
         )
-    lines = _Lines(batch_size, scores, alignments, n_best)
+    lines = _Lines(batch_size, scores, alignments, n_best, confidence)
     lines.check(files.fields)
     console = progress_console()
     with console.status("loading the model"):
@@ -210,26 +212,39 @@ class _Lines(NamedTuple):
         scores: Whether to add the score of the best answer.
         alignments: Whether to add the alignment of the best translation.
         n_best: Number of translations of each text, with scores, or None for the best answer.
+        confidence: Whether to add the probabilities of the best translation and its words.
     """
 
     batch_size: int
     scores: bool
     alignments: bool
     n_best: int | None
+    confidence: bool
 
     def check(self, fields: Sequence[str]) -> None:
         """Check that the options fit together, and fit requests with these fields."""
-        if self.n_best is not None and (self.scores or self.alignments):
+        if self.n_best is not None and (self.scores or self.alignments or self.confidence):
             raise ValueError(
-                "Expected --n-best without --scores and --alignments. It always writes scores."
+                "Expected --n-best without --scores, --alignments and --confidence. It always "
+                "writes scores."
             )
-        if not kind_of(fields).translates and (self.n_best is not None or self.alignments):
+        more = self.n_best is not None or self.alignments or self.confidence
+        if not kind_of(fields).translates and more:
             raise ValueError(
-                f"Expected texts with --n-best and --alignments. Received: {' and '.join(fields)}."
+                "Expected texts with --n-best, --alignments and --confidence. Received: "
+                f"{' and '.join(fields)}."
             )
 
     def check_beam(self, description: dict[str, Any]) -> None:
-        """Check that N is at most the beam size, unless a server does not describe it."""
+        """Check that N is at most the beam size, unless a server does not describe it.
+
+        An alignment belongs to a whole text, and confidence to its sentences if they are split.
+        """
+        if self.alignments and self.confidence and description.get("split_sentences"):
+            raise ValueError(
+                "Expected --confidence without --alignments, because this model splits texts into "
+                "sentences. Add --search split_sentences=false, or omit one of them."
+            )
         n_best = self.n_best or 0
         beam = description.get("samples") or description.get("beam_size", n_best)
         if n_best > beam:
@@ -241,7 +256,7 @@ class _Lines(NamedTuple):
     def of(self, translator: Any, request: dict[str, list], done: int) -> Iterator[str]:
         """Return the lines for a request, after the rows that are done."""
         options: dict[str, Any] = {"batch_size": self.batch_size, "first_number": done + 1}
-        if self.n_best is None and not self.alignments:
+        if self.n_best is None and not self.alignments and not self.confidence:
             return self._columns(translator.ask(request, **options))
         texts = request["text"]
         options["contexts"] = request.get("context")
@@ -252,6 +267,12 @@ class _Lines(NamedTuple):
                 for index, ranked in enumerate(translations, start=done)
                 for translation, score in ranked[: self.n_best]
             )
+        more: list[Iterable[str]] = []
+        if self.confidence:
+            found = translator.confidence(texts, **options)
+            more = confidence_columns(found)
+            if not self.alignments:
+                return self._columns([(one.text, one.score) for one in found], *more)
         best = translator.best_as_a_whole(texts, **options)
         attention = translator.attention(texts, **options)
         from kerasnmt.alignment import format_pharaoh
@@ -261,7 +282,7 @@ class _Lines(NamedTuple):
             format_pharaoh(one.alignment(*token_kinds(description, text, translation, one)))
             for text, (translation, _), one in zip(texts, best, attention, strict=True)
         )
-        return self._columns(best, links)
+        return self._columns(best, links, *more)
 
     def _columns(self, best: list[tuple[str, float]], *links: Iterable[str]) -> Iterator[str]:
         columns = [[answer for answer, _ in best], *links]

@@ -136,7 +136,10 @@ class OnnxTranslation(OnnxSearchModel):
             ids != PAD_ID, self._replaced(hypotheses, source)[:, 0, : ids.shape[1]], 0
         )
         tokens = array_of_tokens(self._target, written, self._words(source))
-        return {**best, "target_tokens": tokens, **numbers}
+        outputs = {**best, "target_tokens": tokens, **numbers}
+        if calibration := self.description.get("calibration"):
+            outputs["calibration"] = np.array([[*calibration.values()]] * len(ids), "float32")
+        return outputs
 
     def _scored(
         self, target: Texts, text: Texts, context: Texts | None = None

@@ -76,27 +76,24 @@ class Confidence(NamedTuple):
 
     @classmethod
     def of_batch(
-        cls,
-        outputs: Mapping[str, np.ndarray],
-        kind: str | None = None,
-        calibration: Calibration | None = None,
+        cls, outputs: Mapping[str, np.ndarray], kind: str | None = None
     ) -> list[Confidence]:
         """Return one object for each row of a batch.
 
         Args:
             outputs: Outputs of the signature `confidence`; see `TranslationTask`.
             kind: Kind of the target tokens; see `kerasnmt.text.word_indices`. None to guess it.
-            calibration: Calibration of the model, or None.
 
         Returns:
             The confidence in each row, without padding.
         """
-        rows = []
+        rows, parameters = [], outputs.get("calibration")
         for row, padded in enumerate(outputs["target_tokens"]):
             tokens = [decode(token) for token in padded if token]
             numbers = {name: outputs[name][row, : len(tokens)] for name in NUMBERS}
             text, score = decode(outputs["translation"][row]), float(outputs["score"][row])
             known = kind or guess_kind(text, tokens)
+            calibration = None if parameters is None else Calibration(*parameters[row].tolist())
             rows.append(cls.of_tokens(text, score, tokens, known, numbers, calibration))
         return rows
 

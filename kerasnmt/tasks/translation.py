@@ -50,7 +50,9 @@ class TranslationTask(SearchTask):
       what the model thinks of each token of the translation: `target_tokens`, string
       `[batch, target_length]`, with the end token, and `log_probability`, `entropy` and `margin`,
       float32 `[batch, target_length]`; see `kerasnmt.token_confidence`. They are padded with empty
-      strings and 0. An export has this step only if the model has a calibration.
+      strings and 0. A model with a calibration also returns it as `calibration`, float32
+      `[batch, 6]`, in the order of `kerasnmt.tasks.Calibration`. An export has this step only if
+      the model has a calibration.
 
     Of the exports, only those for ONNX Runtime have these steps, which take one more field first:
 
@@ -287,7 +289,11 @@ class TranslationTask(SearchTask):
         written = tf.where(real, self._ids(hypotheses, source)[:, 0, :length], PAD_ID)
         numbers = {name: tf.where(real, one[:, :length], 0.0) for name, one in numbers.items()}
         tokens = self.codec.target_tokens(written, source)
-        return {**self._best(hypotheses, source), "target_tokens": tokens, **numbers}
+        outputs = {**self._best(hypotheses, source), "target_tokens": tokens, **numbers}
+        if self.model.calibration is not None:
+            parameters = tf.constant([[*self.model.calibration.document().values()]], tf.float32)
+            outputs["calibration"] = tf.repeat(parameters, tf.shape(ids)[0], axis=0)
+        return outputs
 
     def _best_joined(
         self, hypotheses: Hypotheses, kept: tuple[EncodedSource, tf.RaggedTensor]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.calibration import Calibration
 from kerasnmt.columns import as_list, as_texts, check_same_length
 from kerasnmt.png import png_of
 from kerasnmt.sizes import check_size
@@ -344,8 +343,7 @@ class Translator:
         return SentenceAttention.of_batch(outputs, kinds)
 
     def _confident(self, outputs: dict[str, np.ndarray]) -> list[Confidence]:
-        calibration = Calibration.of(self.description.get("calibration"))
-        return Confidence.of_batch(outputs, self.description.get("target_kind"), calibration)
+        return Confidence.of_batch(outputs, self.description.get("target_kind"))
 
     def _texts(
         self, name: str, texts: Sequence[str], contexts: Sequence[str] | None

@@ -54,7 +54,7 @@ def test_a_server_of_a_calibrated_model_gives_confidence(local, model):
         arrays[name] = np.array([text.encode() for text in arrays[name].ravel()], object).reshape(
             arrays[name].shape
         )
-    same(Confidence.of_batch(arrays, None, CALIBRATION), expected)
+    same(Confidence.of_batch(arrays), expected)
 
 
 @pytest.mark.graph

@@ -49,6 +49,7 @@ class TranslationContract(ExportContract):
             "score": ("float32", ("batch",)),
             "target_tokens": ("string", ("batch", "target_length")),
             **dict.fromkeys(NUMBERS, ("float32", ("batch", "target_length"))),
+            "calibration": ("float32", ("batch", "parameters")),
         },
     }
     answer = "translation"
@@ -58,8 +59,9 @@ class TranslationContract(ExportContract):
     # A model without attention does not have `attention`. Some runtimes, and exports of earlier
     # versions, do not have `confidence`.
     optional_signatures = frozenset({"attention", "confidence"})
-    # Only a pointer-generator has these, and only a separate pointer has weights of its own.
-    optional_outputs = frozenset({"generate_probability", "pointer_weights"})
+    # Only a pointer-generator has a probability of generating, only a separate pointer has weights
+    # of its own, and a model need not be calibrated.
+    optional_outputs = frozenset({"generate_probability", "pointer_weights", "calibration"})
 
     def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
         """Yield batches of 1, 8 and 64 texts of 1, 8 and 32 words."""
