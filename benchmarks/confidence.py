@@ -21,6 +21,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 
+from kerasnmt.calibration import spread
 from kerasnmt.data import builtin_corpus, read_tsv
 from kerasnmt.tasks import Confidence, expected_calibration_error, right_words
 from kerasnmt.training import texts
@@ -34,8 +35,7 @@ def pairs_of(path: str, split: str, count: int, swap: bool) -> tuple[list[str], 
         sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
     else:
         sides = texts(read_tsv(path))
-    rows = np.unique(np.linspace(0, len(sides[0]) - 1, min(count, len(sides[0]))).astype(int))
-    sources, references = ([side[row] for row in rows] for side in sides)
+    sources, references = ([side[row] for row in spread(len(sides[0]), count)] for side in sides)
     return (references, sources) if swap else (sources, references)
 
 

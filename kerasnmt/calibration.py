@@ -9,6 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
+# Number of pairs that are enough for a calibration.
+PAIRS = 300
 # Probabilities outside this range do not differ in float32.
 _LEAST = 1e-6
 
@@ -117,6 +119,11 @@ class Calibration:
         """
         weights = np.array([self.slope, self.length])
         return float(_sigmoid(_features(log_probability, tokens) @ weights + self.bias))
+
+
+def spread(rows: int, most: int = PAIRS) -> list[int]:
+    """Return the indices of at most `most` rows from all parts of data, which is often sorted."""
+    return np.unique(np.linspace(0, rows - 1, min(most, rows)).astype(int)).tolist()
 
 
 def fit_logistic(features: np.ndarray, labels: np.ndarray, steps: int = 50) -> np.ndarray:

@@ -7,12 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import keras
-import numpy as np
 from rich.console import Console
 
 from kerasnmt.atomic_write import atomic_write
 from kerasnmt.backends import need_text_backend
-from kerasnmt.calibration import Calibration
+from kerasnmt.calibration import Calibration, spread
 from kerasnmt.models import in_float32, load_model
 from kerasnmt.presets.folders import preset_folder
 from kerasnmt.progress_lines import say
@@ -31,9 +30,6 @@ from kerasnmt.training.schedules import learning_rate_schedule
 from kerasnmt.training.scoring import translation_scores
 from kerasnmt.training.starts import FurtherStart, NewStart, PresetStart, ResumedStart
 from kerasnmt.zoo import get_preset
-
-# Number of validation pairs to which the calibration is fitted.
-CALIBRATION_PAIRS = 300
 
 
 def train(
@@ -306,11 +302,8 @@ def _calibrated(prepared: Prepared) -> tuple[Any, Calibration | None]:
     columns = [*texts(corpora.pairs["validation"])]
     if contexts := corpora.contexts.get("validation"):
         columns.append(contexts)
-    # Pairs from all parts of the data, because files are often sorted.
-    rows = np.linspace(0, len(columns[0]) - 1, min(CALIBRATION_PAIRS, len(columns[0])))
-    sources, references, *others = (
-        [column[row] for row in np.unique(rows.astype(int))] for column in columns
-    )
+    rows = spread(len(columns[0]))
+    sources, references, *others = ([column[row] for row in rows] for column in columns)
     options = prepared.recipe.search.options
     found = model.confidence(sources, contexts=others[0] if others else None, **options)
     if not any(one.words for one in found):  # a model that has learned nothing
