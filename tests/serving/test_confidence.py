@@ -6,8 +6,10 @@ from werkzeug.test import Client
 
 from kerasnmt.calibration import Calibration
 from kerasnmt.runtime import load
-from kerasnmt.serving import check_export, export_onnx, load_export
+from kerasnmt.serving import ExportModule, check_export, export_onnx, load_export
 from kerasnmt.serving.contract.translation_contract import TranslationContract
+from kerasnmt.serving.server.current_version import CurrentVersion
+from kerasnmt.serving.server.page_models import ExportPageModel
 from kerasnmt.serving.server.rest_app import RestApp
 from kerasnmt.serving.server.task_session import TaskSession
 from kerasnmt.tasks import Confidence, Translator, task_of
@@ -31,6 +33,13 @@ def local(model):
     return Translator(task_of(model, **OPTIONS))
 
 
+@pytest.fixture(scope="module")
+def app(local):
+    """The REST API of the model."""
+    with TaskSession(local._model) as session:
+        yield RestApp(session, "tiny", 1)
+
+
 def same(found, expected):
     for one, other in zip(found, expected, strict=True):
         equal(one, other)
@@ -38,27 +47,33 @@ def same(found, expected):
 
 
 @pytest.mark.graph
-def test_a_server_of_a_calibrated_model_gives_confidence(local, model):
-    session = TaskSession(local._model)
-    assert "confidence" in session.signatures
-    client = Client(RestApp(session, "tiny", 1))
+def test_a_server_of_a_calibrated_model_gives_confidence(local, app):
+    assert "confidence" in app.session.signatures
     request = {"signature_name": "confidence", "inputs": TEXTS}
-    answer = client.post("/v1/models/tiny:predict", json=request).get_json()["outputs"]
+    answer = Client(app).post("/v1/models/tiny:predict", json=request).get_json()["outputs"]
     expected = local.confidence(TEXTS)
     assert answer["translation"] == [one.text for one in expected]
-    for row, one in enumerate(expected):
-        assert sum(answer["log_probability"][row]) == pytest.approx(one.log_probability, abs=1e-3)
-        assert sum(map(bool, answer["target_tokens"][row])) == one.tokens
     arrays = {name: np.array(values) for name, values in answer.items()}
     for name in ("translation", "target_tokens"):
-        arrays[name] = np.array([text.encode() for text in arrays[name].ravel()], object).reshape(
-            arrays[name].shape
-        )
+        arrays[name] = np.vectorize(str.encode, otypes=[object])(arrays[name])
     same(Confidence.of_batch(arrays), expected)
 
 
 @pytest.mark.graph
-def test_exports_of_a_calibrated_model(local, model, tmp_path):
+def test_the_page_of_an_export_shows_probabilities(local, app):
+    page = ExportPageModel(CurrentVersion(app), lambda _: local.description)
+    found = page.search({"text": TEXTS[0]}, [])["sentence"]["target"]
+    (expected,) = local.confidence(TEXTS[:1])
+    assert found["calibration"] == CALIBRATION.document()
+    assert len(found["log_probability"]) == len(found["tokens"]) == expected.tokens
+    assert sum(found["log_probability"]) == pytest.approx(expected.log_probability, abs=1e-2)
+
+
+@pytest.mark.graph
+def test_exports_of_a_calibrated_model(local, model, tmp_path, monkeypatch):
+    names = {"serving_default", "confidence"}  # the others have tests of their own
+    some = property(lambda self: {name: self._task.signatures[name] for name in names})
+    monkeypatch.setattr(ExportModule, "signatures", some)
     model.export(str(tmp_path / "saved" / "1"), **OPTIONS)
     loaded = load_export(tmp_path / "saved")
     assert loaded.description["calibration"] == CALIBRATION.document()
