@@ -45,6 +45,7 @@ ROOMS = {
 COMMON = {
     "atomic_write",
     "backends",
+    "calibration",
     "columns",
     "config_parts",
     "extras",
@@ -57,6 +58,7 @@ COMMON = {
     "sizes",
     "small_weights",
     "time_cache",
+    "token_confidence",
     "version",
 }
 # Functions of the hooks, and of the kinds of requests, import packages above the models.

@@ -1,12 +1,18 @@
 """`kerasnmt translate`."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from kerasnmt.cli.confidence import (
+    WithConfidence,
+    confidence_fields,
+    warn_without_calibration,
+    written_words,
+)
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator, load_translator
 from kerasnmt.cli.options import (
@@ -30,6 +36,13 @@ from kerasnmt.cli.requests import (
 from kerasnmt.cli.tokens import token_kinds
 from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
+
+# How fields of answers are written in lines of text.
+_CELLS: dict[str, Callable[[Any], str]] = {
+    "score": "{:.6f}".format,
+    "confidence": "{:.4f}".format,
+    "words": written_words,
+}
 
 
 def translate(
@@ -107,6 +120,7 @@ def translate(
             "--alignments", help="Add a tab and source-target pairs of words, counted from 0."
         ),
     ] = False,
+    confidence: WithConfidence = False,
     n_best: Annotated[
         int | None,
         typer.Option(
@@ -183,7 +197,7 @@ def translate(
     form = form or (Format(table_format(str(input))) if columns else Format.TEXT)
     # The import for the name of the answer takes 0.1 s.
     name = "answer" if form is Format.TEXT else kind_of(files.fields).contract.answer
-    answers = _Answers(name, batch_size, scores, alignments, n_best)
+    answers = _Answers(name, batch_size, scores, alignments, n_best, confidence)
     answers.check(files.fields, prefix)
     console = progress_console()
     with console.status("loading the model"):
@@ -267,6 +281,7 @@ class _Answers(NamedTuple):
         scores: Whether to add the score of the best answer.
         alignments: Whether to add the alignment of the best translation.
         n_best: Number of translations of each text, with scores, or None for the best answer.
+        confidence: Whether to add the probabilities of the best translation and its words.
     """
 
     name: str
@@ -274,24 +289,34 @@ class _Answers(NamedTuple):
     scores: bool
     alignments: bool
     n_best: int | None
+    confidence: bool
 
     def check(self, fields: Sequence[str], prefix: Path | None) -> None:
         """Check that the options fit together, and fit requests with these fields."""
-        if self.n_best is not None and (self.scores or self.alignments):
+        if self.n_best is not None and (self.scores or self.alignments or self.confidence):
             raise ValueError(
-                "Expected --n-best without --scores and --alignments. It always writes scores."
+                "Expected --n-best without --scores, --alignments and --confidence. It always "
+                "writes scores."
             )
-        if prefix is not None and (self.n_best is not None or self.alignments):
-            raise ValueError("Expected --prefix without --n-best and --alignments.")
-        more = self.n_best is not None or self.alignments or prefix is not None
-        if more and not kind_of(fields).translates:
+        more = self.alignments or self.confidence or self.n_best is not None
+        if prefix is not None and more:
+            raise ValueError("Expected --prefix without --n-best, --alignments and --confidence.")
+        if (more or prefix is not None) and not kind_of(fields).translates:
             raise ValueError(
-                "Expected texts with --n-best, --alignments and --prefix. Received: "
+                "Expected texts with --n-best, --alignments, --confidence and --prefix. Received: "
                 f"{' and '.join(fields)}."
             )
 
     def check_beam(self, description: dict[str, Any]) -> None:
-        """Check that N is at most the beam size, unless a server does not describe it."""
+        """Check that N is at most the beam size, unless a server does not describe it.
+
+        An alignment belongs to a whole text, and confidence to its sentences if they are split.
+        """
+        if self.alignments and self.confidence and description.get("split_sentences"):
+            raise ValueError(
+                "Expected --confidence without --alignments, because this model splits texts into "
+                "sentences. Add --search split_sentences=false, or omit one of them."
+            )
         n_best = self.n_best or 0
         beam = description.get("samples") or description.get("beam_size", n_best)
         if n_best > beam:
@@ -304,7 +329,7 @@ class _Answers(NamedTuple):
         """Return the answers to each row of a request, after the rows that are done."""
         options: dict[str, Any] = {"batch_size": self.batch_size, "first_number": done + 1}
         prefixes = request.pop("prefix", None)
-        if self.n_best is None and not self.alignments and prefixes is None:
+        if not (self.alignments or self.confidence or prefixes or self.n_best):
             best = translator.ask(request, **options)
             return [[self._answer(*one)] for one in best]
         texts = request["text"]
@@ -317,6 +342,16 @@ class _Answers(NamedTuple):
         if prefixes is not None:
             best = translator.best(texts, prefixes=prefixes, **options)
             return [[self._answer(*one)] for one in best]
+        more: list[Record] = [{}] * len(texts)
+        if self.confidence:
+            found = translator.confidence(texts, **options)
+            more = [confidence_fields(one) for one in found]
+            warn_without_calibration(found)
+            if not self.alignments:
+                return [
+                    [{**self._answer(one.text, one.score), **fields}]
+                    for one, fields in zip(found, more, strict=True)
+                ]
         best = translator.best_as_a_whole(texts, **options)
         attention = translator.attention(texts, **options)
         from kerasnmt.alignment import format_pharaoh
@@ -327,8 +362,8 @@ class _Answers(NamedTuple):
             for text, (translation, _), one in zip(texts, best, attention, strict=True)
         )
         return [
-            [{**self._answer(*one), "alignment": pairs}]
-            for one, pairs in zip(best, links, strict=True)
+            [{**self._answer(*one), "alignment": pairs, **fields}]
+            for one, pairs, fields in zip(best, links, more, strict=True)
         ]
 
     def _answer(self, answer: str, score: float) -> Record:
@@ -340,7 +375,7 @@ class _Answers(NamedTuple):
         for index, answers in enumerate(rows, start=done):
             front = [] if self.n_best is None else [str(index)]
             for answer in answers:
-                cells = [f"{one:.6f}" if isinstance(one, float) else one for one in answer.values()]
+                cells = (_CELLS.get(name, str)(value) for name, value in answer.items())
                 yield between.join([*front, *cells]) + "\n"
 
     def records(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import keras
 
 from kerasnmt import hooks
+from kerasnmt.calibration import Calibration
 from kerasnmt.columns import holds_texts
 from kerasnmt.layers.composite import Composite
 
@@ -27,6 +28,8 @@ class TextModel(Composite, keras.Model):
     # Methods that take arrays and requests, used in error messages.
     takes_arrays: ClassVar[str] = "model.search"
     takes_requests: ClassVar[str] = "model.translate"
+    # Calibration of probabilities, which the config of the model keeps, or None.
+    calibration: Calibration | None = None
 
     def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -158,9 +161,12 @@ class TextModel(Composite, keras.Model):
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments, where tokenizers have their vocabularies.
 
-        The target tokenizer is omitted if it is the source tokenizer.
+        The target tokenizer is omitted if it is the source tokenizer, and so is a calibration that
+        the model does not have.
         """
         config = super().get_config()
+        if self.calibration is not None:
+            config["calibration"] = self.calibration.document()
         if self.target_tokenizer is self.source_tokenizer:
             config.pop("target_tokenizer", None)
         return config
@@ -170,7 +176,9 @@ class TextModel(Composite, keras.Model):
         """Create the model from the result of `get_config`."""
         if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
             hooks.register_tokenizers()
-        return super().from_config(config)
+        model = super().from_config({k: v for k, v in config.items() if k != "calibration"})
+        model.calibration = Calibration.of(config.get("calibration"))
+        return model
 
 
 class _Translators:

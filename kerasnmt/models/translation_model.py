@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kerasnmt.calibration import Calibration
+from kerasnmt.columns import as_texts, check_same_length
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.models.text_model import TextModel
@@ -162,6 +164,81 @@ class TranslationModel(TextModel, SearchModel):
         SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(**options)
         return translator.attention(texts, contexts=contexts, batch_size=batch_size)
+
+    def confidence(
+        self,
+        texts: str | Sequence[str],
+        *,
+        contexts: str | Sequence[str] | None = None,
+        batch_size: int = 64,
+        **options,
+    ) -> Any:
+        """Translate texts, and return how sure the model is of each word.
+
+        After the search, one pass over the best translation gives the probabilities of all tokens
+        in the place of each of its tokens.
+
+        ```python
+        sure = model.confidence("two dogs run .")
+        dict(zip(sure.words, sure.probabilities))
+        ```
+
+        Args:
+            texts: Sentences, or one sentence.
+            contexts: Context of each text, if the model reads contexts. One string if `texts` is
+                one string.
+            batch_size: Number of texts in a batch.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`, and
+                `replace_unknown`, `dictionary` and `split_sentences` of `translate`.
+
+        Returns:
+            A list with a `kerasnmt.tasks.Confidence` for each text, or one object if `texts` is one
+            string. It has the words of the best translation with their probabilities, entropies and
+            margins and, if the model has a `calibration`, the probability that each word is right.
+
+        Raises:
+            ValueError: For the reasons in `translate`.
+        """
+        translator = self._translator(**options)
+        return translator.confidence(texts, contexts=contexts, batch_size=batch_size)
+
+    def calibrate(
+        self,
+        sources: Sequence[str],
+        references: Sequence[str],
+        *,
+        contexts: Sequence[str] | None = None,
+        batch_size: int = 64,
+        **options,
+    ) -> Calibration:
+        """Fit the calibration of the model to sentences with known translations, and keep it.
+
+        A few hundred sentences that the model was not trained on are enough. The model translates
+        them, and its `calibration` says how often words of a given probability are right. Saved
+        models, presets and exports keep it. `kerasnmt train` does this with validation data.
+
+        Args:
+            sources: Source sentences.
+            references: Reference translation of each source.
+            contexts: Context of each source, if the model reads contexts.
+            batch_size: Number of texts in a batch.
+            **options: See `confidence`.
+
+        Returns:
+            The calibration.
+
+        Raises:
+            ValueError: If the numbers of sources and references differ, no translation has words,
+                or for the reasons in `translate`.
+        """
+        references = as_texts("references", references)
+        found = self.confidence(
+            as_texts("sources", sources), contexts=contexts, batch_size=batch_size, **options
+        )
+        check_same_length("references", references, "sources", len(found))
+        self.calibration = Calibration.fit(found, references)
+        self._translators.clear()  # they have copies of the description
+        return self.calibration
 
     def score(
         self,

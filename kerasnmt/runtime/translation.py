@@ -21,6 +21,7 @@ from kerasnmt.runtime.search import IMPOSSIBLE, Arrays
 from kerasnmt.runtime.search_model import OnnxSearchModel
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.text.sentence_ends import join_texts, split_text
+from kerasnmt.token_confidence import NUMBERS, token_confidence
 
 Texts = Sequence[str | bytes]
 
@@ -56,6 +57,7 @@ class OnnxTranslation(OnnxSearchModel):
         self.signatures: dict[str, Callable[..., dict[str, np.ndarray]]] = {
             "serving_default": self._best,
             "n_best": self._ranked,
+            "confidence": self._judged,
             "forced_prefix": self._continued,
             "score": self._scored,
         }
@@ -123,13 +125,30 @@ class OnnxTranslation(OnnxSearchModel):
             record[source.empty] = 0.0
         return self._tokens(source, ids[:, :length]) | records
 
+    def _judged(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
+        source = self._read(text, context)
+        hypotheses = self._search(source)
+        best = self._first_of(hypotheses, source)
+        ids = np.where(source.empty[:, None], PAD_ID, hypotheses.ids[:, 0])
+        ids = ids[:, : np.count_nonzero(ids, axis=1).max(initial=0)]
+        numbers, _ = self._forced(source, ids)
+        written = np.where(
+            ids != PAD_ID, self._replaced(hypotheses, source)[:, 0, : ids.shape[1]], 0
+        )
+        tokens = array_of_tokens(self._target, written, self._words(source))
+        outputs = {**best, "target_tokens": tokens, **numbers}
+        if calibration := self.description.get("calibration"):
+            outputs["calibration"] = np.array([[*calibration.values()]] * len(ids), "float32")
+        return outputs
+
     def _scored(
         self, target: Texts, text: Texts, context: Texts | None = None
     ) -> dict[str, np.ndarray]:
         source = self._read(text, context, cut=False)
         targets = self._targets(target, source)
-        of_tokens, _ = self._forced(source, targets)
-        return {"score": of_tokens.sum(axis=1), "length": np.count_nonzero(targets, axis=1)}
+        numbers, _ = self._forced(source, targets)
+        length = np.count_nonzero(targets, axis=1)
+        return {"score": numbers["log_probability"].sum(axis=1), "length": length}
 
     def _aligned(
         self, target: Texts, text: Texts, context: Texts | None = None
@@ -188,27 +207,29 @@ class OnnxTranslation(OnnxSearchModel):
         with_records = with_records or self.description["replace_unknown"]
         return self._found(source.inputs, with_records=with_records, **options)
 
-    def _forced(self, source: _Source, targets: np.ndarray) -> tuple[np.ndarray, Arrays]:
-        """Return the log-probabilities, `[batch, length]`, and records of given targets."""
+    def _forced(self, source: _Source, targets: np.ndarray) -> tuple[Arrays, Arrays]:
+        """Return the confidence in the tokens of given targets, `[batch, length]`, and records."""
+        if not targets.size:  # ONNX Runtime does not take empty batches
+            return dict.fromkeys(NUMBERS, np.zeros(targets.shape, "float32")), {}
         states, memory, _ = self._graphs.encode(source.inputs)
-        ids, gains, steps = np.full((len(targets), 1), START_ID, "int32"), [], []
+        ids, steps = np.full((len(targets), 1), START_ID, "int32"), []
         for following in targets.T[..., None]:
             log_probabilities, records, states = self._graphs.step(ids, states, memory)
-            gains.append(np.take_along_axis(log_probabilities[:, 0], following, axis=1)[:, 0])
+            records = records | token_confidence(np, log_probabilities, following)
             steps.append({name: record[:, 0] for name, record in records.items()})
             ids = following
-        log_probabilities = np.stack(gains, axis=1)
-        if self._copies:  # a target may have impossible tokens
-            possible = log_probabilities > IMPOSSIBLE / 2
-            log_probabilities = np.where(possible, log_probabilities, np.float32(np.log(1e-30)))
-        real = targets != PAD_ID
         records = {name: np.stack([one[name] for one in steps], axis=1) for name in steps[0]}
+        if self._copies:  # a target may have impossible tokens
+            gains = records["log_probability"]
+            gains[gains <= IMPOSSIBLE / 2] = np.log(1e-30)
         for record in records.values():
-            record[~real] = 0.0
-        return np.where(real, log_probabilities, np.float32(0)), records
+            record[targets == PAD_ID] = 0.0
+        return {name: records.pop(name) for name in NUMBERS}, records
 
     def _first(self, source: _Source, prefix_ids: np.ndarray | None = None) -> dict[str, Any]:
-        hypotheses = self._search(source, prefix_ids=prefix_ids)
+        return self._first_of(self._search(source, prefix_ids=prefix_ids), source)
+
+    def _first_of(self, hypotheses: Hypotheses, source: _Source) -> dict[str, Any]:
         texts = self._texts(self._replaced(hypotheses, source), source)
         first = [b"" if empty else row[0] for row, empty in zip(texts, source.empty, strict=True)]
         scores = np.where(source.empty, np.float32(0), hypotheses.scores[:, 0])

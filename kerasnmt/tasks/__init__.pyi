@@ -2,6 +2,7 @@
 
 from .answering import AnsweringTask
 from .captioning import CaptioningTask
+from .confidence import Calibration, Confidence, expected_calibration_error, right_words
 from .explorer import Exploration, Explorer, Inspection, TreeNode, WordChoice
 from .search_task import SearchTask
 from .sentence_attention import SentenceAttention
@@ -12,7 +13,9 @@ from .translator import Translator
 
 __all__ = [
     "AnsweringTask",
+    "Calibration",
     "CaptioningTask",
+    "Confidence",
     "Exploration",
     "Explorer",
     "Inspection",
@@ -24,5 +27,7 @@ __all__ = [
     "Translator",
     "TreeNode",
     "WordChoice",
+    "expected_calibration_error",
+    "right_words",
     "task_of",
 ]

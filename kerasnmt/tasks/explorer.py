@@ -10,6 +10,7 @@ from kerasnmt.tasks.answering import AnsweringTask
 from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.token_confidence import NUMBERS
 
 
 class WordChoice(NamedTuple):
@@ -43,6 +44,10 @@ class Inspection(NamedTuple):
         source_tokens: Tokens of the source, including the end token, or the names of the regions
             of the image.
         log_probability: Log-probability of each target token, float32 `[target_length]`.
+        entropy: Entropy of the distribution in place of each target token, in nats, float32
+            `[target_length]`.
+        margin: Probability of each target token minus that of the best other token, float32
+            `[target_length]`.
         choices: For each target token, the most probable tokens that a search could choose in its
             place, best first.
         attention: Attention weights, or None if the model has no attention.
@@ -50,6 +55,7 @@ class Inspection(NamedTuple):
             `[layers, heads, target_length, source_length]`, or None if the attention has no heads.
         kinds: Kinds of the tokens of source and target; of an image, None.
         grid: Numbers of rows and columns of the regions of an image, or None.
+        calibration: Parameters of the model's `kerasnmt.tasks.Calibration`, or None.
     """
 
     ids: list[int]
@@ -57,11 +63,14 @@ class Inspection(NamedTuple):
     target_tokens: list[str]
     source_tokens: list[str]
     log_probability: np.ndarray
+    entropy: np.ndarray
+    margin: np.ndarray
     choices: list[list[WordChoice]]
     attention: SentenceAttention | None
     head_weights: np.ndarray | None
     kinds: tuple[str | None, str]
     grid: tuple[int, int] | None
+    calibration: dict[str, float] | None = None
 
     @property
     def copied(self) -> list[np.ndarray] | None:
@@ -115,6 +124,8 @@ class Inspection(NamedTuple):
             "log_probability": rounded(self.log_probability),
             "choices": [[one.document() for one in of_token] for of_token in self.choices],
         }
+        if self.calibration is not None:
+            document["target"]["calibration"] = self.calibration
         for side, share in zip(document["sources"], self.copied or [], strict=False):
             side["copied"] = rounded(share)
         return document
@@ -357,12 +368,13 @@ class Explorer:
             text=decode(outputs["text"][0]),
             target_tokens=target,
             source_tokens=source,
-            log_probability=outputs["log_probability"][0, :length],
+            **{name: outputs[name][0, :length] for name in NUMBERS},
             choices=choices,
             attention=attended,
             head_weights=heads,
             kinds=self._kinds,
             grid=self._grid,
+            calibration=self.task.description.get("calibration"),
         )
 
 

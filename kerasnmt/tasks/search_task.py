@@ -4,14 +4,16 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+import keras
 import tensorflow as tf
 from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
-from kerasnmt.ids import END_ID, PAD_ID
+from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.targets import decoder_inputs
+from kerasnmt.token_confidence import token_confidence
 
 # Number of most probable tokens that `inspect` returns.
 CHOICES = 10
@@ -31,9 +33,10 @@ class SearchTask(Task):
       `[batch, beam, target_length]`. Samples have no tree, so its ids are padding.
     - `inspect` takes `target_ids`, int32 `[batch, target_length]`, the tokens of given answers with
       their end tokens, and the fields. It returns their `text`, string `[batch]`, the records of
-      `model.attend`, and for each token its `log_probability`, float32 `[batch, target_length]`,
-      and the most probable tokens in its place: `choice_ids`, `choice_tokens` and
-      `choice_log_probabilities`, `[batch, target_length, 10]`, best first. If the attention has
+      `model.attend`, and for each token its `log_probability`, `entropy` and `margin`, float32
+      `[batch, target_length]` (see `kerasnmt.token_confidence`), and the most probable tokens in
+      its place: `choice_ids`, `choice_tokens` and `choice_log_probabilities`,
+      `[batch, target_length, 10]`, best first. If the attention has
       heads, it also returns `head_weights`, float32
       `[batch, layers, heads, target_length, source_length]`.
 
@@ -125,15 +128,26 @@ class SearchTask(Task):
         log_probabilities, records = self.applied(self.model.inspect)(inputs)
         choices = min(CHOICES, self.model.target_tokenizer.vocabulary_size)
         best, ids = ops.top_k(log_probabilities, choices)
-        own = ops.take_along_axis(log_probabilities, targets[..., None], axis=-1)[..., 0]
         outputs = {
-            "log_probability": own,
+            **token_confidence(ops, log_probabilities, targets),
             "choice_ids": ops.cast(ids, "int32"),
             "choice_log_probabilities": best,
         }
         if self.model.has_heads:
             outputs["head_weights"] = self.applied(self.model.attend_by_head)(inputs)
         return {**outputs, **records}
+
+    def _judge(self, batch: dict[str, Any], hypotheses: Hypotheses) -> tuple[Any, dict[str, Any]]:
+        """Return the ids of the best hypotheses, `[batch, length]`, and what the model thinks."""
+        ids = hypotheses.ids[:, 0]
+        if keras.backend.backend() == "tensorflow":  # JAX needs shapes that do not depend on values
+            ids = ids[:, : ops.max(ops.count_nonzero(ids, axis=1), initial=1)]
+        size = self.model.target_tokenizer.vocabulary_size
+        known = ops.where(ids < size, ids, UNKNOWN_ID)
+        shifted = ops.concatenate([ops.full_like(ids[:, :1], START_ID), known[:, :-1]], axis=1)
+        inputs = {**batch["inputs"], "target_ids": ops.where(ids == PAD_ID, PAD_ID, shifted)}
+        log_probabilities, _ = self.applied(self.model.inspect)(inputs)
+        return ids, token_confidence(ops, log_probabilities, ids)
 
     def _explored(self, result: tuple[Hypotheses, SearchTree], source: Any) -> dict[str, tf.Tensor]:
         hypotheses, tree = result

@@ -220,7 +220,7 @@ def _side(
     """Return a text, and the weights of its tokens, as values for JSON."""
     side: dict[str, Any] = {"name": name, "tokens": tokens}
     if kind is not None:
-        side |= {"kind": kind, "words": _merged(tokens, kind)[1]}
+        side |= {"kind": kind, "words": merged(tokens, kind)[1]}
     return side if weights is None else {**side, "weights": rounded(weights)}
 
 
@@ -229,7 +229,7 @@ def rounded(numbers: np.ndarray) -> list:
     return np.round(numbers.astype("float64"), 4).tolist()
 
 
-def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], list[int]]:
+def merged(tokens: Sequence[str], kind: str) -> tuple[list[str], list[int]]:
     """Return the words, and the index of the word to which each token belongs."""
     indices = word_indices(tokens, kind)
     # A single space belongs to the next word or, at the end, to the previous word.
@@ -251,7 +251,7 @@ def _merged(tokens: Sequence[str], kind: str) -> tuple[list[str], list[int]]:
 
 def _word_matrix(tokens: Sequence[str], kind: str) -> tuple[list[str], np.ndarray]:
     """Return the words, and a matrix `[words, tokens]` with 1 where a token belongs to a word."""
-    words, of_token = _merged(tokens, kind)
+    words, of_token = merged(tokens, kind)
     return words, np.eye(len(words))[:, of_token]
 
 

@@ -46,6 +46,14 @@ class TranslationTask(SearchTask):
         - A model that copies from a context also returns `context_probability`, float32
           `[batch, target_length]`, the probability that a word was copied from the context.
 
+    - `confidence` returns `translation` and `score` as `serving_default` does for whole texts, and
+      what the model thinks of each token of the translation: `target_tokens`, string
+      `[batch, target_length]`, with the end token, and `log_probability`, `entropy` and `margin`,
+      float32 `[batch, target_length]`; see `kerasnmt.token_confidence`. They are padded with empty
+      strings and 0. A model with a calibration also returns it as `calibration`, float32
+      `[batch, 6]`, in the order of `kerasnmt.tasks.Calibration`. An export has this step only if
+      the model has a calibration.
+
     Of the exports, only those for ONNX Runtime have these steps, which take one more field first:
 
     - `forced_prefix` takes `prefix`, the words with which a translation must begin, or an empty
@@ -105,6 +113,7 @@ class TranslationTask(SearchTask):
     @property
     def description(self) -> dict[str, Any]:
         """Facts that the signatures do not show, as values for JSON."""
+        calibration = self.model.calibration
         return {
             "model": self.model.name,
             **asdict(self.options),
@@ -113,6 +122,7 @@ class TranslationTask(SearchTask):
             "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
             "source_tags": self.codec.source_tokenizer.tags,
+            **({"calibration": calibration.document()} if calibration else {}),
         }
 
     @property
@@ -133,6 +143,8 @@ class TranslationTask(SearchTask):
             "serving_default": Steps(self.fields, read, self._searcher(), write),
             "n_best": Steps(self.fields, self._read, search_all, self._ranked),
         }
+        if self.model.calibration is not None:
+            steps["confidence"] = self._confidence
         if self.model.has_attention:
             search = self._searcher(with_records=True)
             steps["attention"] = Steps(self.fields, self._read, search, self._attended)
@@ -148,11 +160,17 @@ class TranslationTask(SearchTask):
             "score": Steps(with_target, self._read_pair, self._scored, self._summed),
             **self.questions,
         }
+        if self.model.calibration is None:
+            steps["confidence"] = self._confidence
         if self.model.has_attention:
             steps["forced_attention"] = Steps(
                 with_target, self._read_pair, self._attend, self._attended_pair
             )
         return steps
+
+    @property
+    def _confidence(self) -> Steps:
+        return Steps(self.fields, self._read, self._search_and_judge, self._judged)
 
     @cached_property
     def source_lengths(self) -> Callable[[tf.Tensor], tf.Tensor]:
@@ -238,6 +256,10 @@ class TranslationTask(SearchTask):
 
         return run
 
+    def _search_and_judge(self, batch: dict[str, Any]) -> tuple[Any, ...]:
+        hypotheses = self._searcher()(batch)
+        return hypotheses, *self._judge(batch, hypotheses)
+
     def _scored(self, batch: dict[str, Any]) -> Any:
         """Return the log-probability of each target, float32 `[batch]`."""
         score = self.applied(self.model.token_log_probability)
@@ -259,6 +281,20 @@ class TranslationTask(SearchTask):
             "translation": tf.where(source.empty, "", translation),
             "score": tf.where(source.empty, 0.0, hypotheses.scores[:, 0]),
         }
+
+    def _judged(self, judged: tuple[Any, ...], source: EncodedSource) -> dict[str, tf.Tensor]:
+        hypotheses, ids, numbers = judged
+        ids = tf.where(source.empty[:, None], PAD_ID, ids)
+        length = tf.reduce_max(tf.math.count_nonzero(ids, axis=1))
+        real = ids[:, :length] != PAD_ID
+        written = tf.where(real, self._ids(hypotheses, source)[:, 0, :length], PAD_ID)
+        numbers = {name: tf.where(real, one[:, :length], 0.0) for name, one in numbers.items()}
+        tokens = self.codec.target_tokens(written, source)
+        outputs = {**self._best(hypotheses, source), "target_tokens": tokens, **numbers}
+        if self.model.calibration is not None:
+            parameters = tf.constant([[*self.model.calibration.document().values()]], tf.float32)
+            outputs["calibration"] = tf.repeat(parameters, tf.shape(ids)[0], axis=0)
+        return outputs
 
     def _best_joined(
         self, hypotheses: Hypotheses, kept: tuple[EncodedSource, tf.RaggedTensor]

@@ -11,6 +11,7 @@ import numpy as np
 from kerasnmt.columns import as_list, as_texts, check_same_length
 from kerasnmt.png import png_of
 from kerasnmt.sizes import check_size
+from kerasnmt.tasks.confidence import Confidence
 from kerasnmt.tasks.one_or_many import one_or_many
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
@@ -200,6 +201,42 @@ class Translator:
         return self._run("attention", request, self._attended, batch_size, first_number)
 
     @one_or_many
+    def confidence(
+        self,
+        texts: str | Sequence[str],
+        *,
+        contexts: str | Sequence[str] | None = None,
+        batch_size: int = 64,
+        first_number: int = 1,
+    ) -> Any:
+        """Return the best translation of each text, and how sure the model is of its words.
+
+        See `best` for the arguments.
+
+        Returns:
+            The confidence in the translation of each text. If the model splits texts into
+            sentences, they are joined again; see `Confidence.joined`.
+
+        Raises:
+            ValueError: If the model gives no probabilities of tokens, for example a LiteRT model,
+                or an argument does not match the texts or the model.
+        """
+        request = self._texts("texts", texts, contexts)
+        splits = self.description.get("split_sentences")
+        sentences = [split_text(text) if splits else [text] for text in request["text"]]
+        owners = [row for row, parts in enumerate(sentences) for _ in parts]
+        columns = {name: [column[row] for row in owners] for name, column in request.items()}
+        columns["text"] = [one for parts in sentences for one in parts]
+        if splits:
+            self._warn_of_cuts(request["text"], first_number)
+        numbered = None if splits else first_number
+        answers = self._run("confidence", columns, self._confident, batch_size, numbered)
+        of_text: list[list[Confidence]] = [[] for _ in sentences]
+        for row, answer in zip(owners, answers, strict=True):
+            of_text[row].append(answer)
+        return [*map(Confidence.joined, of_text)]
+
+    @one_or_many
     def score(
         self,
         sources: str | Sequence[str],
@@ -323,6 +360,9 @@ class Translator:
     def _attended(self, outputs: dict[str, np.ndarray]) -> list[SentenceAttention]:
         kinds = self.description.get("source_kind"), self.description.get("target_kind")
         return SentenceAttention.of_batch(outputs, kinds)
+
+    def _confident(self, outputs: dict[str, np.ndarray]) -> list[Confidence]:
+        return Confidence.of_batch(outputs, self.description.get("target_kind"))
 
     def _texts(
         self, name: str, texts: Sequence[str], contexts: Sequence[str] | None
@@ -487,6 +527,8 @@ def _answers(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
 _MISSING = {
     "n_best": "Expected a model, or a SavedModel, for several translations of a text. Received: "
     "one without the signature 'n_best'.",
+    "confidence": "Expected a model that gives probabilities of tokens. Received: an export "
+    "without the signature 'confidence'. Use the run or the preset, or export for ONNX Runtime.",
     "attention": "Expected a model with attention. Received: one without the signature "
     "'attention'.",
     "forced_prefix": "Expected a model for prefixes. Received: an export, whose signatures take "

@@ -9,7 +9,9 @@ from typing import Any
 import keras
 from rich.console import Console
 
+from kerasnmt.atomic_write import atomic_write
 from kerasnmt.backends import need_text_backend
+from kerasnmt.calibration import Calibration, spread
 from kerasnmt.models import in_float32, load_model
 from kerasnmt.presets.folders import preset_folder
 from kerasnmt.progress_lines import say
@@ -43,7 +45,8 @@ def train(
     After each epoch, the model translates the validation sources with greedy search. It is saved if
     its BLEU score, or the score of `training.monitor`, is the best so far, or equals the best with
     a lower loss. At the end, the best model is scored with the recipe's search options, on the test
-    data or, if there is none, on the validation data.
+    data or, if there is none, on the validation data. Before, it is calibrated on at most 300
+    validation pairs; see `TranslationModel.calibrate`.
 
     Training that was interrupted or killed resumes from its latest checkpoint with the same batches
     and the same random numbers. SIGINT and SIGTERM write a checkpoint first; see `Interruption`.
@@ -70,6 +73,8 @@ def train(
         - `model`, `parameters` and `seed`.
         - `test`, the split that was scored.
         - `bleu`, `bleu_signature`, `chrf`, `chrf_signature`, `exact` and `perplexity`.
+        - `calibration`, the parameters of `kerasnmt.tasks.Calibration`, which `model.keras` has
+          too. A model whose translations have no words has none.
         - `train_seconds` and `train_cpu_seconds` of the first process, including validation, but
           not the reading of the data.
         - `epochs`, and whether there was `early_stopping`.
@@ -259,14 +264,17 @@ def report(run: RunCallbacks, averaged: dict[str, Any] | None) -> dict[str, Any]
     prepared, history = run.prepared, run.history
     recipe, start = prepared.recipe, prepared.start
     test = "test" if recipe.data.test else "validation"
+    with working(start.console, "calibrating the best model on validation data"):
+        model, calibration = _calibrated(prepared)
     with working(start.console, f"scoring the best model on the {test} data"):
-        scores: dict[str, Any] = _scores(prepared, test)
+        scores: dict[str, Any] = _scores(prepared, model, test)
     results = {
         "model": recipe.model.name,
         "parameters": prepared.model.count_params(),
         "seed": recipe.training.seed,
         "test": test,
         **scores,
+        **({"calibration": calibration.document()} if calibration else {}),
         "train_seconds": history.seconds,
         "train_cpu_seconds": history.cpu_seconds,
         "epochs": len(history.records),
@@ -286,10 +294,29 @@ def report(run: RunCallbacks, averaged: dict[str, Any] | None) -> dict[str, Any]
     return results
 
 
-def _scores(prepared: Prepared, split: str) -> dict[str, float | str]:
-    """Score the best model on disk, which is loaded like on the command line."""
+def _calibrated(prepared: Prepared) -> tuple[Any, Calibration | None]:
+    """Load the best model from disk like on the command line, and write its calibration there."""
+    path, corpora = prepared.start.run.model, prepared.batches.corpora
+    stored = load_model(path, compile=False)
+    model = in_float32(stored)
+    columns = [*texts(corpora.pairs["validation"])]
+    if contexts := corpora.contexts.get("validation"):
+        columns.append(contexts)
+    rows = spread(len(columns[0]))
+    sources, references, *others = ([column[row] for row in rows] for column in columns)
+    options = prepared.recipe.search.options
+    found = model.confidence(sources, contexts=others[0] if others else None, **options)
+    if not any(one.words for one in found):  # a model that has learned nothing
+        return model, None
+    stored.calibration = model.calibration = Calibration.fit(found, references)
+    with atomic_write(path) as temporary:
+        stored.save(temporary)
+    return model, model.calibration
+
+
+def _scores(prepared: Prepared, model: Any, split: str) -> dict[str, float | str]:
+    """Score the best model."""
     recipe, corpora = prepared.recipe, prepared.batches.corpora
-    model = in_float32(load_model(prepared.start.run.model, compile=False))
     sources, references = texts(corpora.pairs[split])
     translations = model.translate(
         sources, contexts=corpora.contexts.get(split), **recipe.search.options

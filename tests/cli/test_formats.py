@@ -261,10 +261,12 @@ class TestPrefixes:
             f"error: Expected one line of --prefix for each text. Received: {prefixes} {message}\n"
         )
 
-    @pytest.mark.parametrize("option", [["--n-best", 1], ["--alignments"]])
+    @pytest.mark.parametrize("option", [["--n-best", 1], ["--alignments"], ["--confidence"]])
     def test_it_gives_the_best_translation_alone(self, translate, tmp_path, option):
         done = translate("--prefix", tmp_path / "prefixes", *option, stdin="x\n")
-        assert done.err == "error: Expected --prefix without --n-best and --alignments.\n"
+        assert done.err == (
+            "error: Expected --prefix without --n-best, --alignments and --confidence.\n"
+        )
 
     @pytest.mark.usefixtures("eagerly")
     def test_the_translations_of_a_run_begin_with_them(

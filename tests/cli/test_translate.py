@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import select
@@ -68,6 +69,40 @@ def test_scores_and_alignments(kerasnmt, run_folder, export_folder, translator):
 
     done = kerasnmt("translate", export_folder, "--alignments", stdin=TEXT)
     assert done.lines == [f"{translation}\t{links}" for translation, _, links in columns]
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_confidence(kerasnmt, run_folder, export_folder, load_run_once):
+    model, options = load_run_once(run_folder)
+    expected = model.confidence(LINES, **options)
+    done = kerasnmt("translate", run_folder, "--confidence", stdin=TEXT)
+    assert done.err.startswith("warning: the model has no calibration, so the probabilities are")
+    assert len(done.err.splitlines()) == 1
+    for line, one in zip(done.lines, expected, strict=True):
+        text, sure, words = line.split("\t")
+        assert text == one.text and float(sure) == pytest.approx(one.of_text, abs=1e-3)
+        pairs = [word.rsplit(":", 1) for word in words.split()]
+        assert [word for word, _ in pairs] == text.split() == one.words
+        assert [float(p) for _, p in pairs] == pytest.approx(one.of_words, abs=0.011)
+    done = kerasnmt("translate", run_folder, "--confidence", "--format", "json", stdin=TEXT)
+    for line, one in zip(done.lines, expected, strict=True):
+        record = json.loads(line)
+        assert [word["word"] for word in record["words"]] == list(one.words)
+        found = [record["confidence"], *(word["probability"] for word in record["words"])]
+        assert found == pytest.approx([one.of_text, *one.of_words], abs=1e-4)
+    every = ("--confidence", "--scores", "--alignments")
+    columns = [
+        line.split("\t") for line in kerasnmt("translate", run_folder, *every, stdin=TEXT).lines
+    ]
+    for (text, score, _, *rest), line in zip(columns, done.lines, strict=True):
+        assert "\t".join([text, *rest]) == line and float(score) <= 0
+    done = kerasnmt("translate", run_folder, "--confidence", "--n-best", 2, stdin=TEXT)
+    assert done.code == 2 and "--n-best without --scores, --alignments and --confidence" in done.err
+    done = kerasnmt("translate", export_folder, "--confidence", stdin=TEXT)
+    assert done.code == 2 and "an export without the signature 'confidence'" in done.err
+    split = ("--confidence", "--alignments", "--search", "split_sentences=true")
+    done = kerasnmt("translate", run_folder, *split, stdin=TEXT)
+    assert done.code == 2 and "splits texts into sentences" in done.err
 
 
 def test_n_best(kerasnmt, export_folder, translator):
@@ -149,8 +184,8 @@ def test_bytes_that_are_not_utf8(kerasnmt, export_folder, translator, tmp_path):
     ("arguments", "line"),
     [
         (["--n-best", 4], "error: Expected at most 3, the beam size, for --n-best. Received: --n"),
-        (["--n-best", 2, "--scores"], "error: Expected --n-best without --scores and --"),
-        (["--n-best", 2, "--alignments"], "error: Expected --n-best without --scores and --"),
+        (["--n-best", 2, "--scores"], "error: Expected --n-best without --scores, --"),
+        (["--n-best", 2, "--alignments"], "error: Expected --n-best without --scores, --"),
         (["--input", "no such file"], "error: no such file: No such file or directory\n"),
         (["--input", "/"], "error: /: Is a directory\n"),
     ],

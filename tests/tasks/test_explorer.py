@@ -5,7 +5,7 @@ from kerasnmt import zoo
 from kerasnmt.ids import END_ID
 from kerasnmt.models import Ensemble
 from kerasnmt.serving.contract.caption_contract import encode_png
-from kerasnmt.tasks import Explorer, Translator, task_of
+from kerasnmt.tasks import Calibration, Explorer, Translator, task_of
 from kerasnmt.tasks.explorer import inspect_story
 from kerasnmt.text import PlainWordTokenizer, SentencePieceTokenizer, WordTokenizer
 from tests.numerics import fill
@@ -60,6 +60,7 @@ def test_inspection_has_the_numbers_of_the_model(explorer):
     seen = explorer.inspect(REQUEST, explorer.encode(REQUEST, target))
     model = explorer.task.model
     assert (seen.text, seen.target_tokens) == (target, ["a", "b", "c", "</s>"])
+    assert "calibration" not in seen.document()["target"]
     total = model.score([REQUEST["text"]], [target])[0]
     assert seen.log_probability.sum() == pytest.approx(total, abs=1e-4)
     (attended,) = Translator(explorer.task).forced_attention([REQUEST["text"]], [target])
@@ -73,7 +74,24 @@ def test_inspection_has_the_numbers_of_the_model(explorer):
         own = {choice.text: choice.log_probability for choice in choices}
         token = seen.target_tokens[place]
         assert own[token] == pytest.approx(seen.log_probability[place], abs=1e-5)
+    # Of ten ids, only padding and the start token are not among the choices.
+    every = np.array([[choice.log_probability for choice in one] for one in seen.choices])
+    hidden = 1 - np.exp(every).sum(axis=1)
+    least = -(np.exp(every) * every).sum(axis=1)
+    assert np.all(least - 1e-4 < seen.entropy)
+    assert np.all(seen.entropy < least + hidden * (np.log(2) - np.log(hidden)) + 1e-4)
+    own = np.exp(seen.log_probability)
+    others = np.where(np.isclose(every, seen.log_probability[:, None]), 0, np.exp(every))
+    assert np.all(np.abs(own - others.max(axis=1) - seen.margin) < hidden + 1e-5)
     assert seen.copied is None and seen.head_weights is None
+
+
+def test_an_inspection_has_the_calibration(make_translator_model):
+    model = make_translator_model()
+    model.calibration = Calibration(0.5, 0.1, 1.0, 0.0, 0.0, 9)
+    explorer = Explorer(task_of(model, **OPTIONS))
+    seen = explorer.inspect(REQUEST, explorer.encode(REQUEST, "ab"))
+    assert seen.document()["target"]["calibration"] == model.calibration.document()
 
 
 def test_a_choice_is_scored_as_if_it_were_written(explorer):

@@ -12,6 +12,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from kerasnmt import viz
 from kerasnmt.alignment import format_pharaoh
+from kerasnmt.calibration import Calibration
 from kerasnmt.cli.loading import load_run
 from kerasnmt.data import builtin_corpus
 from kerasnmt.layers import Entmax15
@@ -34,7 +35,7 @@ RESULTS = {
     *("model", "parameters", "seed", "test", "bleu", "bleu_signature", "chrf", "chrf_signature"),
     "exact",
     *("perplexity", "train_seconds", "train_cpu_seconds", "epochs", "target_tokens_per_second"),
-    *("history", "early_stopping"),
+    *("history", "early_stopping", "calibration"),
 }
 
 
@@ -316,6 +317,19 @@ def test_the_model_on_disk_has_the_scores(finished, best_model, eagerly):
     sources, references = map(list, sides)
     greedy = model.translate(sources, beam_size=1, max_length=12)
     assert translation_scores(greedy, references)["bleu"] == pytest.approx(best["val_bleu"])
+
+
+def test_the_model_on_disk_has_its_calibration(finished, best_model, eagerly):
+    pairs = builtin_corpus(8, "validation")
+    found = best_model.confidence(
+        [pair.source for pair in pairs], beam_size=2, length_penalty=0.6, max_length=12
+    )
+    expected = Calibration.fit(found, [pair.target for pair in pairs])
+    assert best_model.calibration.pairs == 8
+    written = Calibration.of(finished.results["calibration"])
+    assert written == best_model.calibration
+    for name, value in expected.document().items():
+        assert getattr(written, name) == pytest.approx(value, abs=1e-2)
 
 
 def perplexity(model):

@@ -88,6 +88,63 @@ def test_an_inspected_sentence_shows_probabilities_and_other_words(tab, write):
     expect(words).to_have_text(["▁ja", "wohl", "end", "yes", "sir", "end"])
 
 
+class Calibrated:
+    """Pieces of three words, of which the model is more or less sure, and a calibration."""
+
+    def __init__(self, **calibration):
+        self.calibration = calibration
+
+    def document(self):
+        tokens = ["▁two", "▁do", "gs", "▁run", "</s>"]
+        weights = np.full((5, 2), 0.5, "float32")
+        one = SentenceAttention(["▁zwei", "</s>"], tokens, weights)
+        document = one._replace(kinds=("sentencepiece", "sentencepiece")).document()
+        scores = np.log([0.95, 0.9, 0.5, 0.8, 0.1]).tolist()
+        return document | {
+            "target": document["target"] | {"log_probability": scores} | self.calibration
+        }
+
+
+def test_words_show_how_sure_the_model_is(tab, write):
+    tab.goto(write([Calibrated()]))
+    words, legend = tab.locator(".words button"), tab.locator(".legend")
+    expect(words).to_have_text(["two", "dogs", "run", "end"])
+    classes = "all => all.map(one => one.className.trim())"
+    assert words.evaluate_all(classes) == ["", "doubtful", "unsure", "end"]
+    expect(legend).to_contain_text("The model's probability of a word:")
+    expect(legend.locator("span")).to_have_text(
+        ["90% or more", "70% to 90%", "40% to 70%", "below 40%"]
+    )
+    # Lines of other styles, so that no color is needed.
+    style = "all => all.map(one => getComputedStyle(one).borderBottomStyle)"
+    lines = legend.locator("span").evaluate_all(style)
+    assert lines == ["none", "dotted", "dashed", "solid"]
+    assert words.evaluate_all(style)[1:3] == ["dashed", "dotted"]
+    tab.get_by_role("button", name="Pieces").click()
+    assert words.evaluate_all(classes) == ["", "", "doubtful", "unsure", "end"]
+
+
+def test_calibrated_words(tab, write):
+    """Of half of the logit, with a bias."""
+    calibration = {"word_slope": 0.5, "word_bias": -1.0}
+    tab.goto(write([Calibrated(calibration=calibration)]))
+    words, legend = tab.locator(".words button"), tab.locator(".legend")
+    expect(legend).to_contain_text("Probability that a word is right:")
+    p = np.array([0.95, 0.45, 0.8])
+    right = 1 / (1 + np.exp(1.0 - 0.5 * np.log(p / (1 - p))))
+    titles = words.evaluate_all("all => all.map(one => one.title)")
+    expected = [
+        f"probability {100 * o:.0f}%, right with {100 * r:.0f}%"
+        for o, r in zip(p, right, strict=True)
+    ]
+    assert titles == [*expected, "probability 10%"]
+    assert [round(one, 2) for one in right] == [0.62, 0.25, 0.42]
+    classes = words.evaluate_all("all => all.map(one => one.className.trim())")
+    assert classes == ["doubtful", "dubious", "doubtful", "end"]
+    tab.get_by_role("button", name="Pieces").click()
+    expect(legend).to_contain_text("The model's probability of a word:")
+
+
 def test_without_scripts_a_file_shows_tables(browser, write):
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()

@@ -14,6 +14,7 @@ from kerasnmt.serving.contract.export_contract import (
     weight_problems,
 )
 from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.token_confidence import NUMBERS
 
 # An export contains the translations of these texts for its check. They have several lengths, for
 # padding; no words; and characters that are in no vocabulary.
@@ -43,14 +44,24 @@ class TranslationContract(ExportContract):
             "generate_probability": ("float32", ("batch", "target_length")),
             "pointer_weights": ("float32", ("batch", "target_length", "source_length")),
         },
+        "confidence": {
+            "translation": ("string", ("batch",)),
+            "score": ("float32", ("batch",)),
+            "target_tokens": ("string", ("batch", "target_length")),
+            **dict.fromkeys(NUMBERS, ("float32", ("batch", "target_length"))),
+            "calibration": ("float32", ("batch", "parameters")),
+        },
     }
     answer = "translation"
     row = "text"
     example_rows = tuple((text,) for text in EXAMPLE_TEXTS)
     odd_values: ClassVar = {"text": ODD_TEXTS}
-    optional_signatures = frozenset({"attention"})  # a model without attention does not have it
-    # Only a pointer-generator has these, and only a separate pointer has weights of its own.
-    optional_outputs = frozenset({"generate_probability", "pointer_weights"})
+    # A model without attention does not have `attention`. Some runtimes, and exports of earlier
+    # versions, do not have `confidence`.
+    optional_signatures = frozenset({"attention", "confidence"})
+    # Only a pointer-generator has a probability of generating, only a separate pointer has weights
+    # of its own, and a model need not be calibrated.
+    optional_outputs = frozenset({"generate_probability", "pointer_weights", "calibration"})
 
     def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
         """Yield batches of 1, 8 and 64 texts of 1, 8 and 32 words."""
@@ -60,8 +71,12 @@ class TranslationContract(ExportContract):
                 yield {self.inputs[0]: [" ".join(words).encode()] * size}
 
     def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
-        """Return the checks of `n_best` and of `attention`."""
-        return {"n_best": self._check_n_best, "attention": self._check_attention}
+        """Return the checks of `n_best`, `attention` and `confidence`."""
+        return {
+            "n_best": self._check_n_best,
+            "attention": self._check_attention,
+            "confidence": self._check_confidence,
+        }
 
     def n_best_problems(
         self, default: Mapping[str, np.ndarray], n_best: Mapping[str, np.ndarray]
@@ -128,9 +143,39 @@ class TranslationContract(ExportContract):
                 problems.append("generate_probability of padding is not 0")
         return problems
 
+    def confidence_problems(self, confidence: Mapping[str, np.ndarray]) -> list[str]:
+        """Check the ranges of the numbers of tokens, and their padding.
+
+        Args:
+            confidence: Outputs of `confidence`; see `kerasnmt.tasks.TranslationTask`.
+
+        Returns:
+            A list of these problems: log-probabilities above 0, entropies below 0 and margins
+            outside [-1, 1], to 1e-3, and numbers of padding that are not 0.
+        """
+        limits = {
+            "log_probability": (-np.inf, 0.0),
+            "entropy": (0.0, np.inf),
+            "margin": (-1.0, 1.0),
+        }
+        padding = confidence["target_tokens"] == b""
+        problems = []
+        for name, (least, most) in limits.items():
+            values = confidence[name]
+            wrong = values[(values < least - WEIGHT_TOLERANCE) | (values > most + WEIGHT_TOLERANCE)]
+            if wrong.size:
+                problems.append(f"{name} has {wrong[0]:.4f}, expected {least:g} to {most:g}")
+            if (values[padding] != 0).any():
+                problems.append(f"{name} of padding is not 0")
+        return problems
+
     def _check_n_best(self, default: Outputs, n_best: Outputs) -> tuple[list[str], str]:
         detail = f"beam of {n_best['scores'].shape[1]}, best first"
         return self.n_best_problems(default, n_best), detail
+
+    def _check_confidence(self, _: Outputs, confidence: Outputs) -> tuple[list[str], str]:
+        detail = "log-probabilities, entropies and margins are in range, 0 on padding"
+        return self.confidence_problems(confidence), detail
 
     def _check_attention(self, _: Outputs, attention: Outputs) -> tuple[list[str], str]:
         detail = "weights sum to at most 1 over the source"

@@ -10,7 +10,7 @@ import numpy as np
 
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.server.current_version import CurrentVersion
-from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
+from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 
 Request = dict[str, Any]
@@ -73,7 +73,9 @@ class PageModel:
 
 
 class ExportPageModel(PageModel):
-    """Export, which gives the best answers and their attention, but no probabilities.
+    """Export, which gives the best answers and their attention, but no choices.
+
+    The export of a calibrated model gives the probabilities of the words.
 
     Args:
         current: The version of the export that is served.
@@ -82,7 +84,7 @@ class ExportPageModel(PageModel):
 
     note = (
         "This is an export, which gives the best answers and their attention. Serve the run or the "
-        "preset instead to see probabilities, the search, and other words."
+        "preset instead to see the search, and other words."
     )
 
     def __init__(self, current: CurrentVersion, read: Callable[[int], Mapping[str, Any]]) -> None:
@@ -106,10 +108,15 @@ class ExportPageModel(PageModel):
             name = "n_best" if "n_best" in known else "serving_default"
             answers = session.run(name, inputs)
             attended = session.run("attention", inputs) if "attention" in known else None
+            judged = session.run("confidence", inputs) if "confidence" in known else None
         hypotheses = _hypotheses(answers)
         sentence = None
         if attended and hypotheses[0]["text"]:
             sentence = _sentence(attended, description)
+            if judged:
+                scores = judged["log_probability"][0, judged["target_tokens"][0] != b""]
+                sentence["target"]["log_probability"] = rounded(scores)
+                sentence["target"]["calibration"] = description.get("calibration")
         return {"hypotheses": hypotheses, "sentence": sentence}
 
 

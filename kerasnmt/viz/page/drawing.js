@@ -278,15 +278,41 @@
       make("select", { change: (event) => onChange(event.target.value ? event.target.value.split(",").map(Number) : null) }, options));
   }
 
-  // The target words as buttons. Those that the model copied are marked.
+  const hasWords = (sentence, byWords) => byWords || sentence.target.kind === "words";
+  // How sure the model is of a word: the probability that it is right or, without a calibration, the
+  // model's own. A calibration is for words, not for their pieces.
+  function confidence(sentence, unit, byWords) {
+    const { log_probability: scores, calibration } = sentence.target;
+    if (!scores) return {};
+    const own = Math.exp(sum(scores.slice(unit.start, unit.end)));
+    if (!calibration || unit.isEnd || !hasWords(sentence, byWords)) return { own, sure: own };
+    const p = Math.min(Math.max(own, 1e-6), 1 - 1e-6);
+    const logit = calibration.word_slope * Math.log(p / (1 - p)) + calibration.word_bias;
+    return { own, sure: 1 / (1 + Math.exp(-logit)), calibrated: true };
+  }
+  // Levels of confidence, which differ in line and in shade, so that they need no color.
+  const LEVELS = [[0.9, ""], [0.7, "unsure"], [0.4, "doubtful"], [0, "dubious"]];
+  const level = (sure) => LEVELS.find(([least]) => sure >= least || least === 0)[1];
+  function confidenceLegend(sentence, byWords) {
+    if (!sentence?.target.log_probability) return null;
+    const calibrated = sentence.target.calibration && hasWords(sentence, byWords);
+    const range = (least, above) =>
+      (above === undefined ? `${percent(least)} or more` : least ? `${percent(least)} to ${percent(above)}` : `below ${percent(above)}`);
+    return make("p", { class: "legend" }, calibrated ? "Probability that a word is right: " : "The model's probability of a word: ",
+      LEVELS.map(([least, name], index) => make("span", { class: name }, range(least, LEVELS[index - 1]?.[0]))));
+  }
+
+  // The target words as buttons, with a line under those that the model is less sure of. Those that
+  // it copied are marked.
   function wordButtons(sentence, byWords, onChoose, onPoint = () => {}) {
     return units(sentence.target, byWords).map((unit, index) => {
       const copied = unit.isEnd ? null : share(sentence, unit);
-      const probability = sentence.target.log_probability
-        ? Math.exp(sum(sentence.target.log_probability.slice(unit.start, unit.end))) : null;
-      const facts = [probability === null ? null : `probability ${percent(probability)}`, copied].filter(Boolean);
+      const { own, sure, calibrated } = confidence(sentence, unit, byWords);
+      const facts = [own === undefined ? null : `probability ${percent(own)}`,
+        calibrated ? `right with ${percent(sure)}` : null, copied].filter(Boolean);
+      const classes = [unit.isEnd ? "end" : own === undefined ? "" : level(sure), copied && copied.startsWith("copied") ? "copied" : ""];
       return make("button", {
-        type: "button", class: [unit.isEnd ? "end" : "", copied && copied.startsWith("copied") ? "copied" : ""].join(" "),
+        type: "button", class: classes.join(" "),
         title: facts.join(", "), "aria-label": [unit.text, ...facts].join(", "),
         click: () => onChoose(index), mouseenter: () => onPoint(index), mouseleave: () => onPoint(null),
         focus: () => onPoint(index), blur: () => onPoint(null),
@@ -443,6 +469,6 @@
   }
   const panel = (title, ...children) => make("section", {}, make("h2", {}, title), children);
 
-  window.kerasnmt = { make, units, merges, alignment, wordButtons, choiceTable, searchTree, regions, hops, saveButtons, panel,
+  window.kerasnmt = { make, units, merges, alignment, wordButtons, confidenceLegend, choiceTable, searchTree, regions, hops, saveButtons, panel,
     percent, number, sum, looks, byId };
 })();

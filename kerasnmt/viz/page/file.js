@@ -1,7 +1,7 @@
 // The page of a file: it shows the sentences that the file contains.
 "use strict";
 (() => {
-  const { make, units, merges, alignment, wordButtons, choiceTable, saveButtons, panel, number, sum, looks, byId } =
+  const { make, units, merges, alignment, wordButtons, confidenceLegend, choiceTable, saveButtons, panel, number, sum, looks, byId } =
     window.kerasnmt;
   const sentences = JSON.parse(byId("sentences").textContent);
 
@@ -16,13 +16,18 @@
         choices.replaceChildren(make("h2", {}, `In place of “${unit.text}”`), choiceTable(known, unit.text));
     };
     const point = (index) => drawing.querySelector("svg")?.show(index === null ? null : "target", index);
-    const show = () => words.replaceChildren(...wordButtons(sentence, looks.byWords && merges(sentence), open, point));
+    const legend = make("div");
+    const show = () => {
+      const byWords = looks.byWords && merges(sentence);
+      words.replaceChildren(...wordButtons(sentence, byWords, open, point));
+      legend.replaceChildren(...[confidenceLegend(sentence, byWords)].filter(Boolean));
+    };
     show();
     drawing.append(alignment(sentence, sentence.target.choices ? open : null));
     const source = units(sentence.sources[0], merges(sentence)).filter((unit) => !unit.isEnd).map((unit) => unit.text).join(" ");
     const scores = sentence.target.log_probability;
     const facts = scores ? make("p", { class: "note" }, `log-probability ${number(sum(scores))}`) : null;
-    const element = panel(source || `Sentence ${index + 1}`, words, facts, choices, drawing,
+    const element = panel(source || `Sentence ${index + 1}`, words, legend, facts, choices, drawing,
       saveButtons(drawing, () => sentence));
     return { element, show };
   }

@@ -1,7 +1,7 @@
 // The page of a model: it asks the backend, and shows what the model thinks.
 "use strict";
 (() => {
-  const { make, units, merges, alignment, wordButtons, choiceTable, searchTree, regions, hops, saveButtons, panel,
+  const { make, units, merges, alignment, wordButtons, confidenceLegend, choiceTable, searchTree, regions, hops, saveButtons, panel,
     number, sum, looks, byId, backend } = window.kerasnmt;
   const WAIT = 40; // milliseconds without a keystroke before the page asks
   let about;
@@ -141,6 +141,7 @@
       part.regions.show(unit && sentence.sources[0].weights[unit.start]);
     };
     part.words.replaceChildren(...(sentence ? wordButtons(sentence, byWords, open, point) : [text]));
+    part.legend.replaceChildren(...[confidenceLegend(sentence, byWords)].filter(Boolean));
     const facts = [];
     const scores = sentence?.target.log_probability;
     if (scores) facts.push(`log-probability ${number(sum(scores))}`);
@@ -241,13 +242,14 @@
     const examples = about.examples.map((example, index) =>
       make("button", { type: "button", click: () => useExample(example) }, exampleName(example, index)));
     part.words = make("div", { class: "words", dir: "auto", role: "group", "aria-label": "Answer" });
+    part.legend = make("div");
     part.facts = make("p", { class: "note" });
     part.release = make("button", { type: "button", hidden: "", click: () => force([]) }, "Back to the model's own answer");
     part.edit = make("textarea", { id: "edit", dir: "auto", spellcheck: "false", input: () => later(() => edit(part.edit.value)) });
     part.choices = make("div", { class: "scroll" });
     const editor = make("details", {}, make("summary", {}, "Write a translation of your own, and see its score"),
       make("label", { for: "edit" }, "Your translation"), part.edit);
-    part.answer = panel("Answer", part.words, part.facts, part.release, part.choices,
+    part.answer = panel("Answer", part.words, part.legend, part.facts, part.release, part.choices,
       about.inspects && about.drawing === "alignment" ? editor : null);
     part.drawing = make("div");
     const data = () => ({ model: about.name, ...state.request, ...state.result, sentence: state.sentence });

@@ -81,6 +81,17 @@ def test_it_answers_as_the_model(name, parts, tmp_path):
     targets = ["dog", "a man reads .", "", "zeb", "two", "runs zeb zeb"]
     scores = ours.score(TEXTS, targets), theirs.score(TEXTS, targets)
     np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-4)
+    check_confidence(ours, theirs)
+
+
+def check_confidence(ours, theirs):
+    """Check that the confidence in each word is equal."""
+    for one, other in zip(ours.confidence(TEXTS), theirs.confidence(TEXTS), strict=True):
+        assert (one.text, one.words, one.tokens) == (other.text, other.words, other.tokens)
+        for name in ("probabilities", "entropies", "margins", "log_probability", "score"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-4)
+        if (calibrated := other.calibrated_probability) is not None:
+            assert one.calibrated_probability == pytest.approx(calibrated, abs=1e-4)
 
 
 def test_all_answers_of_a_model_that_copies(exported):
@@ -97,6 +108,7 @@ def test_all_answers_of_a_model_that_copies(exported):
     targets = ["dog", "zeb", "", "man dog", "x", "anna zeb"]
     scores = (one.score(TEXTS, targets) for one in (ours, theirs))
     np.testing.assert_allclose(*scores, rtol=1e-4)
+    check_confidence(ours, theirs)
     found, expected = (
         [*one.attention(TEXTS), *one.forced_attention(TEXTS, targets)] for one in (ours, theirs)
     )

@@ -92,6 +92,7 @@ export class Explorer {
       ids: targetIds,
       log_probability: rounded(logProbabilities),
       choices: found.map(({ choices }) => this.#choices(choices, source)),
+      ...(model.description.calibration && { calibration: model.description.calibration }),
     });
     const text = model.target.decode(written, model.knownWords(source));
     return { ...document, text, score: this.#score(logProbabilities) };
