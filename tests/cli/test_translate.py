@@ -84,8 +84,8 @@ def test_confidence(kerasnmt, run_folder, export_folder, load_run_once):
         pairs = [word.rsplit(":", 1) for word in words.split()]
         assert [word for word, _ in pairs] == text.split() == one.words
         assert [float(p) for _, p in pairs] == pytest.approx(one.of_words, abs=0.011)
-    done = kerasnmt("translate", run_folder, "--confidence", "--format", "json", stdin=TEXT)
-    for line, one in zip(done.lines, expected, strict=True):
+    records = kerasnmt("translate", run_folder, "--confidence", "--format", "json", stdin=TEXT)
+    for line, one in zip(records.lines, expected, strict=True):
         record = json.loads(line)
         assert [word["word"] for word in record["words"]] == list(one.words)
         found = [record["confidence"], *(word["probability"] for word in record["words"])]
