@@ -5,6 +5,7 @@ from .hypotheses import Hypotheses, SearchTree
 from .penalties import length_penalty
 from .search_options import SearchOptions
 from .searching import search
+from .stepwise import StepOutputs, Stepwise
 from .translation_options import TranslationOptions
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "Hypotheses",
     "SearchOptions",
     "SearchTree",
+    "StepOutputs",
+    "Stepwise",
     "TranslationOptions",
     "length_penalty",
     "search",
