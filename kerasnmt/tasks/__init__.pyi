@@ -5,7 +5,7 @@ from .captioning import CaptioningTask
 from .explorer import Exploration, Explorer, Inspection, TreeNode, WordChoice
 from .search_task import SearchTask
 from .sentence_attention import SentenceAttention
-from .served_model import ServedModel
+from .served_model import Progress, ServedModel
 from .task import Task, task_of
 from .translation import TranslationTask
 from .translator import Translator
@@ -16,6 +16,7 @@ __all__ = [
     "Exploration",
     "Explorer",
     "Inspection",
+    "Progress",
     "SearchTask",
     "SentenceAttention",
     "ServedModel",

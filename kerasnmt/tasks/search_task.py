@@ -1,7 +1,8 @@
 """Base class of tasks whose models search."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any
 
 import tensorflow as tf
@@ -9,7 +10,8 @@ from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
 from kerasnmt.ids import END_ID, PAD_ID
-from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.tasks.search_stream import SearchStream
+from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.targets import decoder_inputs
 
@@ -57,6 +59,34 @@ class SearchTask(Task):
             "explore": about("prefix_ids", self._read_prefix_ids, self._explore, self._explored),
             "inspect": about("target_ids", self._read_target_ids, self._inspect, self._inspected),
         }
+
+    def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+        """Answer one request, and return an iterator of the words as they are made.
+
+        See `ServedModel`. A piece has the words that all hypotheses share which can still be, or
+        begin, the best one.
+
+        Raises:
+            ValueError: If the search draws several samples, or the model takes no prefix.
+        """
+        if self.options.samples > 1:
+            raise ValueError(
+                "Expected samples=1 or a search, to stream the one answer. Received: "
+                f"samples={self.options.samples}"
+            )
+        return self.streams["prefix" in request].progress(request)
+
+    @cached_property
+    def streams(self) -> list[SearchStream]:
+        """Streams of requests without and with a prefix."""
+        plain = self.exported["serving_default"]._replace(read=self._read)
+        forced = [self.local["forced_prefix"]] if "forced_prefix" in self.local else []
+        return [SearchStream(self, steps) for steps in (plain, *forced)]
+
+    @property
+    def writes_by_records(self) -> bool:
+        """Whether `_ids` needs the records of the search."""
+        return False
 
     def target_ids(self, target: str, *fields: Any) -> list[int]:
         """Return the ids of a given answer to one request, with the end token."""
