@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import keras
 import numpy as np
@@ -16,21 +16,8 @@ from kerasnmt.tasks.on_jax import compiled_by_jax, widened
 from kerasnmt.tasks.served_model import Progress
 from kerasnmt.tasks.steps import Steps
 from kerasnmt.tasks.streaming import as_hypotheses, settled_words
-
-
-class _Functions(NamedTuple):
-    """Compiled functions of a stream.
-
-    Attributes:
-        begin: From the fields, `[1]` each, to the state of the search, the outputs of the first
-            step, and the source.
-        advance: From the state to the next state and the outputs of the step.
-        decode: From ids, int32 `[1, hypotheses, length]`, and the source to texts.
-    """
-
-    begin: Callable[..., tuple[Any, StepOutputs, Any]]
-    advance: Callable[[Any], tuple[Any, StepOutputs]]
-    decode: Callable[[Any, Any], tf.Tensor]
+from kerasnmt.text.without_tensorflow import plain_form
+from kerasnmt.time_cache import TimeCache
 
 
 class SearchStream:
@@ -45,18 +32,19 @@ class SearchStream:
 
     def __init__(self, task: Any, steps: Steps) -> None:
         self._task, self._steps = task, steps
+        self._tokenizer = plain_form(task.model.target_tokenizer)
         self._compiling = threading.Lock()
 
     def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
         """Yield the progress of an answer; see `ServedModel`."""
         with self._compiling:
-            begin, advance, decode = self._functions
+            begin, advance = self._functions
         fields = (tf.constant([request[name]]) for name in self._steps.fields)
         now, outputs, source = begin(*fields)
         if self._task._is_empty(source).numpy()[0]:
             yield Progress("", "", 0.0)
             return
-        length, kind = self._task.options.max_length, self._task.model.target_tokenizer.kind
+        words = self._task.copied_words(source)
 
         def steps() -> Iterator[Any]:
             state, told = now, outputs
@@ -67,14 +55,10 @@ class SearchStream:
                     return
                 state, told = advance(state)
 
-        def texts(hypotheses: list[list[int]]) -> list[str]:
-            size = self._task.options.hypotheses
-            padded = [[*ids, *[0] * (length - len(ids))] for ids in hypotheses]
-            padded += [[0] * length] * (size - len(hypotheses))
-            decoded = decode(tf.constant([padded], tf.int32), source).numpy()[0]
-            return [one.decode("utf-8", "replace") for one in decoded[: len(hypotheses)]]
+        def decode(hypotheses: list[list[int]]) -> list[str]:
+            return self._tokenizer.decode(hypotheses, [words] * len(hypotheses))
 
-        yield from settled_words(steps(), texts, kind)
+        yield from settled_words(steps(), decode, self._tokenizer.kind)
 
     def _written(self, told: StepOutputs, source: Any) -> Any:
         """Return the ids of a step as they are written, int32 `[1, hypotheses]`."""
@@ -86,11 +70,11 @@ class SearchStream:
         return self._task._ids(Hypotheses(ids, None, records), source)[:, :, 0]
 
     @cached_property
-    def _functions(self) -> _Functions:
+    def _functions(self) -> tuple[Callable[..., Any], Callable[[Any], Any]]:
+        """The first step, from the fields to the state of the search, the outputs of the step and
+        the source; and the others, from the state to the next one and the outputs.
+        """
         task, signature = self._task, self._steps.signature
-        decode = tf.function(
-            lambda ids, source: task._texts(ids, source), autograph=False, reduce_retracing=True
-        )
         first, further = task.model.search_steps(
             with_records=task.writes_by_records, **asdict(task.options)
         )
@@ -110,16 +94,33 @@ class SearchStream:
                 batch, source = read(*fields)
                 return (*run_first(tree.map_structure(widened, batch)), source)
 
-            return _Functions(begin, compiled_by_jax(further, task.model), decode)
+            return begin, compiled_by_jax(further, task.model)
 
         def read_and_run(*fields: tf.Tensor) -> tuple[Any, StepOutputs, Any]:
             batch, source = self._steps.read(*fields)
             return (*task.applied(run)(batch), source)
 
-        begin = tf.function(read_and_run, input_signature=signature, autograph=False)
-        state, _, _ = begin.get_concrete_function().structured_outputs
-        specs = tree.map_structure(lambda one: tf.TensorSpec(one.shape, one.dtype), state)
+        begin = tf.function(
+            read_and_run, input_signature=signature, autograph=False
+        ).get_concrete_function()
+        state, _, _ = begin.structured_outputs
+        specs = tree.map_structure(_spec, tree.traverse(_of_any_room, state))
         advance = tf.function(
             lambda state: task.applied(further)(state), input_signature=[specs], autograph=False
         )
-        return _Functions(begin, advance, decode)
+        return begin, advance.get_concrete_function()
+
+
+def _of_any_room(part: Any) -> Any:
+    """Return the specifications of a cache whose room can change, or None for other parts."""
+    if not isinstance(part, TimeCache):
+        return None
+    values = tree.map_structure(lambda one: _spec(one, -2), part.values)
+    return TimeCache(values, _spec(part.written, -1))
+
+
+def _spec(tensor: Any, open_axis: int | None = None) -> tf.TensorSpec:
+    shape = tensor.shape.as_list()
+    if open_axis is not None:
+        shape[open_axis] = None
+    return tf.TensorSpec(shape, tensor.dtype)

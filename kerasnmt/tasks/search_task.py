@@ -83,6 +83,10 @@ class SearchTask(Task):
         forced = [self.local["forced_prefix"]] if "forced_prefix" in self.local else []
         return [SearchStream(self, steps) for steps in (plain, *forced)]
 
+    def copied_words(self, source: Any) -> list[str]:
+        """Return the words of the ids outside the vocabulary, for one request. By default, none."""
+        return []
+
     @property
     def writes_by_records(self) -> bool:
         """Whether `_ids` needs the records of the search."""

@@ -185,6 +185,11 @@ class TranslationTask(SearchTask):
         text = text if isinstance(text, str) else text.decode("utf-8", "replace")
         return joined([progress({**request, "text": sentence}) for sentence in split_text(text)])
 
+    def copied_words(self, source: EncodedSource) -> list[str]:
+        """Return the words of the ids outside the vocabulary, for one request."""
+        words: Any = source.unknown_words
+        return [] if words is None else [word.decode() for word in words[0].numpy()]
+
     @property
     def writes_by_records(self) -> bool:
         """Whether unknown words are replaced by the source words that they attend to."""
