@@ -71,8 +71,10 @@ class SearchStream:
 
     @cached_property
     def _functions(self) -> tuple[Callable[..., Any], Callable[[Any], Any]]:
-        """The first step, from the fields to the state of the search, the outputs of the step and
-        the source; and the others, from the state to the next one and the outputs.
+        """The first step, and the others.
+
+        The first turns the fields into the state of the search, the outputs of the step, and the
+        source. The others turn the state into the next one and the outputs.
         """
         task, signature = self._task, self._steps.signature
         first, further = task.model.search_steps(
@@ -100,15 +102,14 @@ class SearchStream:
             batch, source = self._steps.read(*fields)
             return (*task.applied(run)(batch), source)
 
-        begin = tf.function(
-            read_and_run, input_signature=signature, autograph=False
-        ).get_concrete_function()
-        state, _, _ = begin.structured_outputs
+        reading = tf.function(read_and_run, input_signature=signature, autograph=False)
+        traced = reading.get_concrete_function()
+        state, _, _ = traced.structured_outputs
         specs = tree.map_structure(_spec, tree.traverse(_of_any_room, state))
         advance = tf.function(
             lambda state: task.applied(further)(state), input_signature=[specs], autograph=False
         )
-        return begin, advance.get_concrete_function()
+        return traced, advance.get_concrete_function()
 
 
 def _of_any_room(part: Any) -> Any:

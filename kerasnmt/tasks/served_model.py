@@ -73,4 +73,6 @@ class ServedModel:
         }
         score = float(outputs.pop("score"))
         (text,) = outputs.values()
-        yield Progress(text if isinstance(text, str) else text.decode("utf-8", "replace"), "", score)
+        yield Progress(
+            text if isinstance(text, str) else text.decode("utf-8", "replace"), "", score
+        )

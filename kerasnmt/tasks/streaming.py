@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,13 +67,8 @@ def settled_words(
         if not step.unfinished:
             best = int(np.argmax(step.ranks))
             score = float(step.ranks[best])
-            text = decode([hypotheses[best]])[0] if score > ABSENT_SCORE else ""
-            if not text.startswith(done):
-                raise RuntimeError(
-                    f"Expected a text that begins with the words so far, {done!r}. Received: "
-                    f"{text!r}. The search, or a tokenizer that changes earlier text, does not "
-                    "allow streaming here."
-                )
+            (text,) = decode([hypotheses[best]]) if score > ABSENT_SCORE else [""]
+            _check_kept(done, text)
             yield Progress(text[len(done) :], "", score)
             return
         live = [slot for slot, is_live in enumerate(step.live) if is_live]
@@ -84,15 +79,26 @@ def settled_words(
             text if is_whole else text.rstrip(_REPLACEMENT)
             for text, is_whole in zip(decode([hypotheses[s] for s in live]), whole, strict=True)
         ]
+        _check_kept(done, texts[0])
         end = _last_end(texts, whole, len(done))
         piece, done = texts[0][len(done) : end], texts[0][:end]
         best = int(np.argmax(step.ranks[live]))
         yield Progress(piece, texts[best][end:])
 
 
+def _check_kept(done: str, text: str) -> None:
+    """Check that a text begins with the words that were yielded."""
+    if not text.startswith(done):
+        raise RuntimeError(
+            f"Expected a translation that begins with the words so far, {done!r}. Received: "
+            f"{text!r}. Translate the text as a whole: here, its end changes its beginning."
+        )
+
+
 def _last_end(texts: Sequence[str], whole: Sequence[bool], start: int) -> int:
     """Return the last place after `start` where the same words end in all texts, or `start`."""
-    for place in range(len(commonprefix(texts)), start, -1):
+    shared = takewhile(lambda characters: len({*characters}) == 1, zip(*texts, strict=False))
+    for place in range(len([*shared]), start, -1):
         if all(_word_ends(text, place, one) for text, one in zip(texts, whole, strict=True)):
             return place
     return start
@@ -103,11 +109,9 @@ def _word_ends(text: str, place: int, whole: bool) -> bool:
     if place == len(text):
         return whole
     last, following = text[place - 1], text[place]
-    if following.isspace():
-        return not last.isspace()
-    if unicodedata.category(following).startswith("M") or _JOINERS.find(following) >= 0:
+    if last.isspace() or following in _JOINERS or unicodedata.category(following)[0] == "M":
         return False
-    return any(_UNSPACED.match(one) for one in (last, following))
+    return following.isspace() or any(_UNSPACED.match(one) for one in (last, following))
 
 
 def joined(sentences: Iterable[Iterable[Progress]]) -> Iterator[Progress]:
