@@ -9,8 +9,17 @@ import typer
 
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator, load_translator
-from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, Tags, WithRuns
+from kerasnmt.cli.options import (
+    BeamSize,
+    Context,
+    OptionalModel,
+    SearchOptions,
+    Stream,
+    Tags,
+    WithRuns,
+)
 from kerasnmt.cli.requests import RequestFiles, check_fields, checked_tags, tagged
+from kerasnmt.cli.streams import check_streams, write_words
 from kerasnmt.cli.tokens import token_kinds
 from kerasnmt.kinds import field_named, kind_of, kinds
 
@@ -78,6 +87,7 @@ def translate(
             "--n-best", min=1, help="Write N lines per text, as index ||| text ||| score."
         ),
     ] = None,
+    stream: Stream = False,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     server: Annotated[
         str | None,
@@ -112,6 +122,9 @@ def translate(
     lines stay empty. A line with too many tokens for the model is truncated, with a warning
     unless the model is on a server.
 
+    With --stream, each line grows word by word. A server, and an export that only has whole
+    searches, give whole lines.
+
     Models that caption images read --image a.png b.png. Models that answer questions read --story
     FILE and questions. They write one caption or answer per line.
     """
@@ -144,6 +157,8 @@ def translate(
         )
     lines = _Lines(batch_size, scores, alignments, n_best)
     lines.check(files.fields)
+    if stream:
+        check_streams(files.fields, scores=scores, alignments=alignments, n_best=n_best is not None)
     console = progress_console()
     with console.status("loading the model"):
         if remote is not None:
@@ -160,8 +175,11 @@ def translate(
     for request in files.chunks(batch_size if files.live else batch_size * 16):
         if start:
             request["text"] = tagged(request["text"], start)
-        sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done))
-        sys.stdout.flush()
+        if stream:
+            write_words(translator, request, done, sys.stdout)
+        else:
+            sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done))
+            sys.stdout.flush()
         done += len(next(iter(request.values())))
         if not files.live and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")

@@ -24,6 +24,18 @@ class Progress(NamedTuple):
     score: float | None = None
 
 
+def whole_progress(outputs: Mapping[str, Any]) -> Progress:
+    """Return the outputs for one request as one piece.
+
+    Args:
+        outputs: An answer, string `[1]`, and its `score`, `[1]`.
+    """
+    (name,) = outputs.keys() - {"score"}
+    text = np.asarray(outputs[name])[0]
+    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    return Progress(text, "", float(np.asarray(outputs["score"])[0]))
+
+
 class ServedModel:
     """Model that answers requests, in this process, in an export or on a server.
 
@@ -62,17 +74,5 @@ class ServedModel:
             An iterator of the progress, whose pieces together are the answer. The last has a score.
         """
         name = "forced_prefix" if "prefix" in request else "serving_default"
-        return self._whole(self.function(name), request)
-
-    def _whole(
-        self, function: Callable[..., Mapping[str, Any]], request: Mapping[str, str | bytes]
-    ) -> Iterator[Progress]:
-        outputs = {
-            key: np.asarray(value)[0]
-            for key, value in function(**{field: [one] for field, one in request.items()}).items()
-        }
-        score = float(outputs.pop("score"))
-        (text,) = outputs.values()
-        yield Progress(
-            text if isinstance(text, str) else text.decode("utf-8", "replace"), "", score
-        )
+        inputs = {field: [one] for field, one in request.items()}
+        return iter([whole_progress(self.function(name)(**inputs))])

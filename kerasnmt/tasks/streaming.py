@@ -53,7 +53,7 @@ def settled_words(
         The progress of each step; the last has a score.
 
     Raises:
-        RuntimeError: If the answer does not begin with the pieces: the tokenizer does more than
+        ValueError: If the answer does not begin with the pieces: the tokenizer does more than
             append, or the constraints of the search make everything impossible at its end.
     """
     hypotheses: list[list[int]] = []
@@ -89,7 +89,7 @@ def settled_words(
 def _check_kept(done: str, text: str) -> None:
     """Check that a text begins with the words that were yielded."""
     if not text.startswith(done):
-        raise RuntimeError(
+        raise ValueError(
             f"Expected a translation that begins with the words so far, {done!r}. Received: "
             f"{text!r}. Translate the text as a whole: here, its end changes its beginning."
         )
@@ -134,7 +134,10 @@ def joined(sentences: Iterable[Iterable[Progress]]) -> Iterator[Progress]:
             ahead = provisional if piece or not provisional else first + provisional
             yield Progress(addition, ahead)
     if sent != join_texts([text for text in texts if text]):
-        raise RuntimeError(f"Expected sentences without control characters. Received: {sent!r}")
+        raise ValueError(
+            f"Expected sentences without the control character U+001E. Received: {sent!r}. "
+            "Translate the text as a whole."
+        )
     yield Progress("", "", float(np.sum(np.array(scores, "float32"))))
 
 

@@ -146,11 +146,16 @@ class Translator:
         return (one.piece for one in progress if one.piece)
 
     def progress(
-        self, text: str, *, context: str | None = None, prefix: str | None = None
+        self,
+        text: str,
+        *,
+        context: str | None = None,
+        prefix: str | None = None,
+        first_number: int = 1,
     ) -> Iterator[Progress]:
         """Translate one text, and return an iterator of the progress of each step.
 
-        See `stream` for the arguments.
+        See `stream` and `best` for the arguments.
 
         Returns:
             An iterator of `kerasnmt.tasks.Progress`, with the new piece, the words that follow it
@@ -166,8 +171,18 @@ class Translator:
             columns["prefix"] = as_texts("prefix", [prefix])
         self._check_request("serving_default" if prefix is None else "forced_prefix", columns)
         if self._model.source_lengths is not None:
-            self._warn_of_cuts(columns["text"], 1)
-        return self._model.progress({field: values[0] for field, values in columns.items()})
+            self._warn_of_cuts(columns["text"], first_number)
+        progress = self._model.progress({field: values[0] for field, values in columns.items()})
+        return progress if self._low_score is None else self._warned(progress, text, first_number)
+
+    def _warned(
+        self, progress: Iterator[Progress], text: str, first_number: int
+    ) -> Iterator[Progress]:
+        """Yield the progress, and warn of a low score at its end."""
+        for one in progress:
+            yield one
+            if one.score is not None and self._low_score is not None:
+                self._warn_of_low_scores([text], [("", one.score)], self._low_score, first_number)
 
     def n_best(
         self,

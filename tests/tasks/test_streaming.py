@@ -121,7 +121,7 @@ def test_text_that_a_token_changes_later_is_refused():
 
     words = settled_words(greedy(EGO, AM, COMMA, COMMA, END), decode, "words")
     assert [next(words).piece for _ in range(3)] == ["I", " am", ""]
-    with pytest.raises(RuntimeError, match="begins with the words so far, 'I am'"):
+    with pytest.raises(ValueError, match="begins with the words so far, 'I am'"):
         next(settled_words(greedy(EGO, END), lambda rows: ["" for _ in rows], "words"))
         changing = iter([["I am"], ["I"]])
         [*settled_words(greedy(EGO, AM, END), lambda rows: next(changing), "words")]
@@ -156,5 +156,5 @@ def test_sentences_are_joined_as_whole_ones_are(sentences):
 
 
 def test_a_control_character_between_sentences_is_refused():
-    with pytest.raises(RuntimeError, match="without control characters"):
+    with pytest.raises(ValueError, match="without the control character"):
         [*joined([[Progress("a\x1e", "", -1.0)], [Progress("b", "", -1.0)]])]
