@@ -1,38 +1,15 @@
 """Search one step at a time, to see the sequences while they grow."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from keras import ops
 
 from kerasnmt.decoding.constraints import constrained
+from kerasnmt.decoding.hypotheses import StepOutputs
 from kerasnmt.decoding.row_loop import next_room, resized
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.decoding.searching import searcher
-
-
-class StepOutputs(NamedTuple):
-    """What a step tells about the hypotheses of each row.
-
-    Attributes:
-        ids: Token that each hypothesis got, int32 `[batch, hypotheses]`, or padding after its end.
-        parents: Hypothesis of the step before that it extends, int32 `[batch, hypotheses]`.
-        live: Whether the best sequence of the search can be this one, or one that begins with it,
-            boolean `[batch, hypotheses]`.
-        ended: Whether it has ended, boolean `[batch, hypotheses]`.
-        ranks: Its rank, float32 `[batch, hypotheses]`. After the last step, the best sequence has
-            the highest rank, which is its score. An impossible sequence has -1e9.
-        unfinished: Whether the search goes on, boolean `[batch]`.
-        records: Records of the step, `[batch, hypotheses, ...]` each.
-    """
-
-    ids: Any
-    parents: Any
-    live: Any
-    ended: Any
-    ranks: Any
-    unfinished: Any
-    records: Any
 
 
 class Stepwise:

@@ -12,6 +12,7 @@ from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
 from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.search_stream import SearchStream
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
+from kerasnmt.tasks.streaming import check_streams
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.targets import decoder_inputs
 
@@ -69,11 +70,7 @@ class SearchTask(Task):
         Raises:
             ValueError: If the search draws several samples, or the model takes no prefix.
         """
-        if self.options.samples > 1:
-            raise ValueError(
-                "Expected samples=1 or a search, to stream the one answer. Received: "
-                f"samples={self.options.samples}"
-            )
+        check_streams(self.options)
         return self.streams["prefix" in request].progress(request)
 
     @cached_property

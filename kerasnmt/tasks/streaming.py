@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.ids import PAD_ID
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.text.sentence_ends import join_texts, separator
@@ -32,6 +33,19 @@ class Hypotheses(NamedTuple):
     ended: Sequence[bool]
     ranks: np.ndarray
     unfinished: bool
+
+
+def check_streams(options: SearchOptions) -> None:
+    """Check that a search gives one answer.
+
+    Raises:
+        ValueError: If it draws several samples.
+    """
+    if options.samples > 1:
+        raise ValueError(
+            "Expected samples=1 or a search, to stream the one answer. Received: "
+            f"samples={options.samples}"
+        )
 
 
 def settled_words(

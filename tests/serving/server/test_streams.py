@@ -143,9 +143,7 @@ def test_a_failure_is_the_last_event(make, capsys):
 
 def test_a_stream_that_takes_too_long_ends_with_an_error(make, session):
     answer = Client(make(timeout=0.0)).post(STREAM, json={"text": "ab"})
-    assert events(answer) == [
-        ("error", {"error": "The prediction takes longer than 0 seconds."})
-    ]
+    assert events(answer) == [("error", {"error": "The prediction takes longer than 0 seconds."})]
     assert session.ended.is_set()
 
 
