@@ -55,6 +55,14 @@ Context = Annotated[
         help="File of contexts, one per line, for models that read a context with each text.",
     ),
 ]
+Stream = Annotated[
+    bool,
+    typer.Option(
+        "--stream",
+        help="Write each word as soon as no later word can change it. Greedy search, with "
+        "--beam-size 1, gives the first words soonest.",
+    ),
+]
 Columns = Annotated[
     str | None,
     typer.Option(

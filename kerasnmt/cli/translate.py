@@ -20,6 +20,7 @@ from kerasnmt.cli.options import (
     Context,
     OptionalModel,
     SearchOptions,
+    Stream,
     Tags,
     WithRuns,
     text_columns,
@@ -33,6 +34,7 @@ from kerasnmt.cli.requests import (
     tagged,
     with_prefixes,
 )
+from kerasnmt.cli.streams import check_streams, write_words
 from kerasnmt.cli.tokens import token_kinds
 from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
@@ -128,6 +130,7 @@ def translate(
         ),
     ] = None,
     form: FormatOption = None,
+    stream: Stream = False,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
     server: Annotated[
         str | None,
@@ -164,6 +167,9 @@ def translate(
 
     With --columns, the output is a table like the input: its fields, and then the translation.
 
+    With --stream, each line grows word by word. A server, and an export that only has whole
+    searches, give whole lines.
+
     Models that caption images read --image a.png b.png. Models that answer questions read --story
     FILE and questions. They write one caption or answer per line.
     """
@@ -199,6 +205,15 @@ def translate(
     name = "answer" if form is Format.TEXT else kind_of(files.fields).contract.answer
     answers = _Answers(name, batch_size, scores, alignments, n_best, confidence)
     answers.check(files.fields, prefix)
+    if stream:
+        check_streams(
+            files.fields,
+            scores=scores,
+            alignments=alignments,
+            confidence=confidence,
+            n_best=n_best is not None,
+            format=form is not Format.TEXT,
+        )
     console = progress_console()
     with console.status("loading the model"):
         if remote is not None:
@@ -218,12 +233,15 @@ def translate(
     for request, records in with_prefixes(chunks, prefix):
         if start:
             request["text"] = tagged(request["text"], start)
-        rows = answers.of(translator, request, done)
-        if form is Format.TEXT:
-            sys.stdout.writelines(answers.lines(rows, done))
+        if stream:
+            write_words(translator, request, done, sys.stdout)
         else:
-            sys.stdout.writelines(writer.lines(answers.records(rows, records, form)))
-        sys.stdout.flush()
+            rows = answers.of(translator, request, done)
+            if form is Format.TEXT:
+                sys.stdout.writelines(answers.lines(rows, done))
+            else:
+                sys.stdout.writelines(writer.lines(answers.records(rows, records, form)))
+            sys.stdout.flush()
         done += len(records)
         if not files.live and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")

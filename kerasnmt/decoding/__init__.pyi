@@ -1,10 +1,11 @@
 """Search for the best outputs of a step function, independent of layers and models."""
 
 from .constraints import IMPOSSIBLE
-from .hypotheses import Hypotheses, SearchTree
+from .hypotheses import Hypotheses, SearchTree, StepOutputs
 from .penalties import length_penalty
 from .search_options import SearchOptions
 from .searching import search
+from .stepwise import Stepwise
 from .translation_options import TranslationOptions
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "Hypotheses",
     "SearchOptions",
     "SearchTree",
+    "StepOutputs",
+    "Stepwise",
     "TranslationOptions",
     "length_penalty",
     "search",

@@ -11,60 +11,27 @@ from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.penalties import coverage_penalty, length_penalty
-from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.speed.top_k import top_sums
 
 
-def beam_search(
-    step: Callable,
-    states: Any,
-    memory: Any,
-    start_ids: Any,
-    options: SearchOptions,
-    *,
-    end_id: int,
-    max_lengths: Any,
-    positions: Any = None,
-    n_best: int = 1,
-    pad_id: int = 0,
-    with_records: bool = True,
-    with_tree: bool = False,
-) -> tuple[Hypotheses, SearchTree | None]:
-    """Keep the `options.beam_size` most probable sequences of each row at each step.
+@dataclass(frozen=True)
+class Beam:
+    """Search that keeps the `options.beam_size` most probable sequences of each row at each step.
 
     A sequence that reaches the end token keeps its slot and its score; the open sequences use the
     other slots. A row is finished when it has `n_best` ended sequences that no open sequence can
-    outrank.
+    outrank. In all methods, `now` is the state of the loop.
 
     Args:
-        step: See `search`.
-        states: See `search`.
-        memory: See `search`.
-        start_ids: See `search`.
+        step: See `search`, after `constrained`.
         options: Options with the beam size, the lengths and the penalties.
         end_id: See `search`.
-        max_lengths: Maximum number of tokens of each row's sequences, int32 `[batch]`, at most
-            `options.max_length`. A sequence of this length counts as ended.
-        positions: Source positions that count for the coverage penalty, boolean
-            `[batch, source_length]`.
-        n_best: Number of sequences to return for each row.
         pad_id: See `search`.
+        n_best: Number of sequences to return for each row.
         with_records: See `search`.
         with_tree: See `search`.
-
-    Returns:
-        `Hypotheses`, `n_best` for each row, best first, and the tree, or None without `with_tree`.
     """
-    beam = Beam(step, options, end_id, pad_id, n_best, with_records, with_tree)
-    first = beam.first(states, memory, start_ids, max_lengths[:, None], positions)
-    last = row_loop(beam.unfinished, beam.advance, first)
-    return beam.best(last), beam.tree(last)
-
-
-@dataclass(frozen=True)
-class Beam:
-    """Parts of a beam search, where `now` is the state of its loop."""
 
     step: Callable
     options: SearchOptions
@@ -79,10 +46,38 @@ class Beam:
         """Whether there is a coverage penalty."""
         return self.options.coverage_penalty > 0
 
-    def first(
-        self, states: Any, memory: Any, start_ids: Any, max_lengths: Any, positions: Any
-    ) -> dict[str, Any]:
-        """Compute the first step, and return the state of the loop after it."""
+    def first(self, *arguments: Any) -> dict[str, Any]:
+        """Compute the first step, and return the state of the loop after it; see `begin`."""
+        now, outputs = self.begin(*arguments)
+        # The buffer of parents starts with each slot as its own parent: after a row is finished,
+        # its parents are no longer written, and its sequences keep their slots.
+        length, ids = self.options.max_length, now["ids"]
+        slots = ops.broadcast_to(ops.arange(self.options.beam_size, dtype="int32"), ops.shape(ids))
+        padding = ops.full_like(ids, self.pad_id)
+        buffers = (*fill((padding, slots), length), *allocate(outputs[2:], length))
+        return {**now, "buffers": write(buffers, outputs, 0)}
+
+    def begin(
+        self,
+        states: Any,
+        memory: Any,
+        start_ids: Any,
+        max_lengths: Any,
+        positions: Any,
+        sampled_from: Any = None,
+    ) -> tuple[dict[str, Any], tuple]:
+        """Compute the first step, and return the state after it without buffers, and its outputs.
+
+        Args:
+            states: First states, a structure of tensors `[batch, ...]`.
+            memory: Argument of every step, a structure of tensors `[batch, ...]`.
+            start_ids: First tokens, int32 `[batch]`.
+            max_lengths: Maximum number of tokens of each row's sequences, int32 `[batch, 1]`, at
+                most `options.max_length`. A sequence of this length counts as ended.
+            positions: Source positions that count for the coverage penalty, boolean
+                `[batch, source_length]`.
+            sampled_from: For samples only.
+        """
         log_probabilities, records, states = first_step(self.step, states, memory, start_ids)
         shape = (ops.shape(max_lengths)[0], self.options.beam_size)
         slots = ops.broadcast_to(ops.arange(self.options.beam_size, dtype="int32"), shape)
@@ -90,12 +85,7 @@ class Beam:
             ops.zeros_like(log_probabilities[..., 0]), log_probabilities, slots, self.pad_id
         )
         outputs = self._outputs(ids, parents, records if self.with_records else {}, scores)
-        # The buffer of parents starts with each slot as its own parent: after a row is finished,
-        # its parents are no longer written, and its sequences keep their slots.
-        length = self.options.max_length
-        padding = ops.full_like(ids, self.pad_id)
-        buffers = (*fill((padding, slots), length), *allocate(outputs[2:], length))
-        first = {
+        now = {
             "memory": memory,
             "max_lengths": max_lengths,
             "time": ops.convert_to_tensor(1, "int32"),
@@ -104,26 +94,43 @@ class Beam:
             "ended": ops.logical_or(ids == self.end_id, max_lengths <= 1),
             "lengths": ops.ones_like(ids),
             "states": reorder(states, parents),
-            "buffers": write(buffers, outputs, 0),
         }
         if self.covers:
-            first["attended"] = reorder(records["weights"], parents)
-            first["positions"] = positions
-        return first
+            now["attended"] = reorder(records["weights"], parents)
+            now["positions"] = positions
+        return now, outputs
 
     def unfinished(self, now: dict[str, Any]) -> Any:
         """Return whether each row needs another step, boolean `[batch]`."""
         ranks = self.ranks(now)
-        # Log-probabilities only fall. So an open sequence ranks at most as high as with its present
-        # log-probability, the maximum length and a coverage penalty of 0.
-        reachable = now["scores"] / self._divisor(now["max_lengths"])
-        reachable = ops.where(now["ended"], IMPOSSIBLE, reachable)
+        reachable = ops.where(now["ended"], IMPOSSIBLE, self._reachable(now))
         # Keras needs an initial value if there are no rows.
         initial = IMPOSSIBLE if reachable.shape[0] == 0 else None
         most = ops.max(reachable, axis=1, keepdims=True, initial=initial)
         certain = ops.logical_and(now["ended"], ranks >= most)
         wanting = ops.sum(ops.cast(certain, "int32"), axis=1) < self.n_best
         return ops.logical_and(now["time"] < self.options.max_length, wanting)
+
+    def live(self, now: dict[str, Any]) -> Any:
+        """Return which sequences the best one can be or begin with, boolean `[batch, beam_size]`.
+
+        These are the best ended sequence, and the open sequences that can still reach its rank.
+        """
+        ended = now["ended"]
+        ranks = ops.where(ended, self.ranks(now), IMPOSSIBLE)
+        slots = ops.arange(self.options.beam_size, dtype="int32")
+        is_best = ops.cast(ops.argmax(ranks, axis=1), "int32")[:, None] == slots
+        reaches = self._reachable(now) >= ops.max(ranks, axis=1, keepdims=True)
+        possible = now["scores"] > IMPOSSIBLE / 2
+        return ops.logical_and(possible, ops.where(ended, is_best, reaches))
+
+    def _reachable(self, now: dict[str, Any]) -> Any:
+        """Return the highest rank that each open sequence can reach.
+
+        Log-probabilities only fall. So it ranks at most as high as with its present
+        log-probability, the maximum length and a coverage penalty of 0.
+        """
+        return now["scores"] / self._divisor(now["max_lengths"])
 
     def advance(self, now: dict[str, Any]) -> dict[str, Any]:
         """Compute one step."""
@@ -169,10 +176,10 @@ class Beam:
         written = ops.arange(self.options.max_length, dtype="int32") < lengths[..., None]
         return Hypotheses(ops.where(written, ids, self.pad_id), ranks, clear(records, absent))
 
-    def tree(self, last: dict[str, Any]) -> SearchTree | None:
-        """Return all sequences that were kept, or None without `with_tree`."""
+    def tree(self, last: dict[str, Any]) -> SearchTree:
+        """Return all sequences that were kept. The search must be `with_tree`."""
         ids, parents, _, scores = last["buffers"]
-        return SearchTree(*batch_major((ids, parents, scores))) if self.with_tree else None
+        return SearchTree(*batch_major((ids, parents, scores)))
 
     def _outputs(self, ids: Any, parents: Any, records: Any, scores: Any) -> tuple:
         """Return the parts of a step that are needed after the loop."""

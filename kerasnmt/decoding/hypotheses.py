@@ -39,3 +39,27 @@ class SearchTree(NamedTuple):
     ids: Any
     parents: Any
     log_probabilities: Any
+
+
+class StepOutputs(NamedTuple):
+    """What a step tells about the hypotheses of each row.
+
+    Attributes:
+        ids: Token that each hypothesis got, int32 `[batch, hypotheses]`, or padding after its end.
+        parents: Hypothesis of the step before that it extends, int32 `[batch, hypotheses]`.
+        live: Whether the best sequence of the search can be this one, or one that begins with it,
+            boolean `[batch, hypotheses]`.
+        ended: Whether it has ended, boolean `[batch, hypotheses]`.
+        ranks: Its rank, float32 `[batch, hypotheses]`. After the last step, the best sequence has
+            the highest rank, which is its score. An impossible sequence has -1e9.
+        unfinished: Whether the search goes on, boolean `[batch]`.
+        records: Records of the step, `[batch, hypotheses, ...]` each.
+    """
+
+    ids: Any
+    parents: Any
+    live: Any
+    ended: Any
+    ranks: Any
+    unfinished: Any
+    records: Any

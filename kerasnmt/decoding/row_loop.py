@@ -48,7 +48,7 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
     largest = _room_of(first["states"])
 
     def advance_most(now: dict) -> dict:
-        room = None if largest is None else _next_room(now["time"], largest)
+        room = None if largest is None else next_room(now["time"], largest)
 
         def most_go_on(now: dict) -> Any:
             left = ops.sum(ops.cast(unfinished(now), "int32"))
@@ -60,9 +60,9 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
             fits = ops.logical_or(now["time"] < room, room >= largest)
             return ops.logical_and(most, fits)
 
-        now = {**now, "states": _resized(now["states"], room)}
+        now = {**now, "states": resized(now["states"], room)}
         (now,) = ops.while_loop(most_go_on, lambda now: (advance(now),), (now,))
-        return {**now, "states": _resized(now["states"], largest)}
+        return {**now, "states": resized(now["states"], largest)}
 
     def stage(now: dict, results: dict, rows: Any) -> tuple[dict, dict, Any]:
         now = advance_most(now)
@@ -98,13 +98,13 @@ def _room_of(states: Any) -> Any:
     return rooms[0] if rooms else None
 
 
-def _next_room(time: Any, largest: Any) -> Any:
+def next_room(time: Any, largest: Any) -> Any:
     """Return the smallest room for one more step, int32: 8, 16, 32, … or the largest room."""
     rooms = _FIRST_ROOM * 2 ** ops.arange(24, dtype="int32")
     return ops.minimum(ops.min(ops.where(rooms > time, rooms, rooms[-1])), largest)
 
 
-def _resized(states: Any, room: Any) -> Any:
+def resized(states: Any, room: Any) -> Any:
     """Change the room of the caches in the states to `room` steps, unless it is None."""
     if room is None:
         return states

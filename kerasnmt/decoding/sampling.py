@@ -1,6 +1,5 @@
 """Sampling of sequences."""
 
-from collections.abc import Callable
 from typing import Any
 
 from keras import ops
@@ -8,52 +7,33 @@ from keras import ops
 from kerasnmt.decoding.buffers import clear, reorder
 from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.hypotheses import Hypotheses
-from kerasnmt.decoding.paths import follow_paths
-from kerasnmt.decoding.random_numbers import uniforms
-from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.paths import Paths
+from kerasnmt.decoding.random_numbers import row_keys, uniforms
 from kerasnmt.speed.top_k import top_k
 
 # Greatest `top_k` for which the blocks of `top_k` are faster than a search of whole rows.
 _BLOCKWISE = 1000
 
 
-def sample(
-    step: Callable,
-    states: Any,
-    memory: Any,
-    start_ids: Any,
-    options: SearchOptions,
-    *,
-    keys: Any,
-    n_best: int,
-    pad_id: int = 0,
-    **arguments,
-) -> Hypotheses:
-    """Draw `options.samples` sequences for each row, and return the best distinct ones.
+class Sampling(Paths):
+    """Search that draws `options.samples` sequences for each row, and returns distinct ones.
 
     `top_k` and `top_p` restrict the tokens. A uniform random number and the cumulative distribution
-    of the remaining tokens, most probable first, determine each token.
+    of the remaining tokens, most probable first, determine each token. The scores use the
+    log-probabilities of the model, without the temperature.
 
     Source: Fan, Lewis and Dauphin (2018), "Hierarchical neural story generation" (`top_k`);
     Holtzman et al. (2020), "The curious case of neural text degeneration" (`top_p`).
-
-    Args:
-        step: See `search`.
-        states: See `search`.
-        memory: See `search`.
-        start_ids: See `search`.
-        options: Options with the samples, the lengths and the length penalty.
-        keys: Keys from `row_keys`, uint32 `[batch]`. They and `options.seed` determine the samples.
-        n_best: Number of sequences to return for each row.
-        pad_id: See `search`.
-        **arguments: `end_id`, `max_lengths` and `with_records` of `follow_paths`.
-
-    Returns:
-        `Hypotheses`, `n_best` for each row, best first. The scores use the log-probabilities of the
-        model, without the temperature.
     """
 
-    def choose(log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:
+    def numbers(self, sampled_from: Any) -> Any:
+        """Return random numbers, which `sampled_from` and `options.seed` determine."""
+        keys = row_keys(sampled_from, self.pad_id)
+        return uniforms(keys, self.options.seed, (self.options.samples, self.options.max_length))
+
+    def choose(self, log_probabilities: Any, time: Any, numbers: Any) -> tuple[Any, Any]:
+        """Draw tokens; see `Paths`."""
+        options = self.options
         size = ops.shape(log_probabilities)[-1]
         if 0 < options.top_k <= _BLOCKWISE:
             best, ids = top_k(log_probabilities, options.top_k)
@@ -81,23 +61,14 @@ def sample(
 
         return ops.cast(at_index(ids), "int32"), at_index(best)
 
-    ids, scores, records = follow_paths(
-        step,
-        states,
-        memory,
-        start_ids,
-        options,
-        choose,
-        options.samples,
-        numbers=uniforms(keys, options.seed, (options.samples, options.max_length)),
-        pad_id=pad_id,
-        **arguments,
-    )
-    equal = ops.all(ids[:, :, None] == ids[:, None, :], axis=-1)
-    order = ops.arange(options.samples, dtype="int32")
-    drawn_before = ops.any(ops.logical_and(equal, order[:, None] > order), axis=-1)
-    scores, best = ops.top_k(ops.where(drawn_before, IMPOSSIBLE, scores), n_best)
-    ids, records = reorder((ids, records), ops.cast(best, "int32"))
-    absent = scores <= IMPOSSIBLE / 2
-    ids = ops.where(absent[..., None], pad_id, ids)
-    return Hypotheses(ids, ops.where(absent, IMPOSSIBLE, scores), clear(records, absent))
+    def best(self, last: dict[str, Any]) -> Hypotheses:
+        """Return the best distinct sequences, best first."""
+        ids, scores, records = super().best(last)
+        equal = ops.all(ids[:, :, None] == ids[:, None, :], axis=-1)
+        order = ops.arange(self.options.samples, dtype="int32")
+        drawn_before = ops.any(ops.logical_and(equal, order[:, None] > order), axis=-1)
+        scores, best = ops.top_k(ops.where(drawn_before, IMPOSSIBLE, scores), self.n_best)
+        ids, records = reorder((ids, records), ops.cast(best, "int32"))
+        absent = scores <= IMPOSSIBLE / 2
+        ids = ops.where(absent[..., None], self.pad_id, ids)
+        return Hypotheses(ids, ops.where(absent, IMPOSSIBLE, scores), clear(records, absent))

@@ -5,12 +5,13 @@ from typing import Any
 
 from keras import ops
 
-from kerasnmt.decoding.beam_search import beam_search
+from kerasnmt.decoding.beam_search import Beam
 from kerasnmt.decoding.constraints import constrained
-from kerasnmt.decoding.greedy_search import greedy_search
+from kerasnmt.decoding.greedy_search import GreedySearch
 from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
-from kerasnmt.decoding.random_numbers import row_keys
-from kerasnmt.decoding.sampling import sample
+from kerasnmt.decoding.paths import Paths
+from kerasnmt.decoding.row_loop import row_loop
+from kerasnmt.decoding.sampling import Sampling
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.sizes import check_integer
 
@@ -92,26 +93,27 @@ def search(
         never_ids=never_ids,
         prefix_ids=prefix_ids,
     )
-    arguments = {
-        "end_id": end_id,
-        "pad_id": pad_id,
-        "max_lengths": options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1)),
-        "with_records": with_records,
-    }
+    one = searcher(step, options, end_id, pad_id, n_best, with_records, with_tree)
+    max_lengths = options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1))
+    first = one.first(states, memory, start_ids, max_lengths[:, None], source_mask, sampled_from)
+    last = row_loop(one.unfinished, one.advance, first)
+    if isinstance(one, Beam) and with_tree:
+        return one.best(last), one.tree(last)
+    return one.best(last)
+
+
+def searcher(
+    step: Callable,
+    options: SearchOptions,
+    end_id: int,
+    pad_id: int,
+    n_best: int,
+    with_records: bool,
+    with_tree: bool,
+) -> Beam | Paths:
+    """Return the search that the options ask for; see `search` for the arguments."""
     if options.samples:
-        arguments |= {"keys": row_keys(sampled_from, pad_id), "n_best": n_best}
-        return sample(step, states, memory, start_ids, options, **arguments)
+        return Sampling(step, options, end_id, pad_id, n_best, with_records)
     if options.beam_size == 1 and not options.coverage_penalty and not with_tree:
-        return greedy_search(step, states, memory, start_ids, options, **arguments)
-    hypotheses, tree = beam_search(
-        step,
-        states,
-        memory,
-        start_ids,
-        options,
-        positions=source_mask,
-        n_best=n_best,
-        with_tree=with_tree,
-        **arguments,
-    )
-    return hypotheses if tree is None else (hypotheses, tree)
+        return GreedySearch(step, options, end_id, pad_id, n_best, with_records)
+    return Beam(step, options, end_id, pad_id, n_best, with_records, with_tree)

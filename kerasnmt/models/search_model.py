@@ -1,12 +1,19 @@
 """Base class of models that predict a target step by step."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree, search
+from kerasnmt.decoding import (
+    Hypotheses,
+    SearchOptions,
+    SearchTree,
+    StepOutputs,
+    Stepwise,
+    search,
+)
 from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, extended
 from kerasnmt.models.checks import check_integers
 
@@ -65,31 +72,83 @@ class SearchModel(keras.Model):
             ValueError: If an option or `n_best` is out of range, if there is a coverage penalty but
                 no attention, or a tree of samples is wanted.
         """
-        search_options = SearchOptions.from_keywords(options)
-        if search_options.coverage_penalty:
-            self._need_attention()
-        inputs = _source_inputs(inputs)
-        if prefix_ids is not None:
-            check_integers("prefix_ids", prefix_ids)
-            prefix_ids = ops.cast(prefix_ids, "int32")
-        states, memory = self.encode(inputs, steps=search_options.max_length)
-        source_mask = self.memory_mask(memory)
+        search_options = self._search_options(options)
+        start, given = self._start(inputs, prefix_ids, search_options)
         return search(
             self.step,
-            states,
-            memory,
-            ops.full_like(source_mask[:, 0], START_ID, dtype="int32"),
-            source_mask,
+            *start,
             search_options,
             end_id=END_ID,
             pad_id=PAD_ID,
             never_ids=search_options.never_ids(self.copies),
             n_best=n_best,
-            prefix_ids=prefix_ids,
             with_records=with_records,
             with_tree=with_tree,
-            sampled_from=inputs,
+            **given,
         )
+
+    def search_steps(
+        self, *, with_records: bool = False, **options
+    ) -> tuple[Callable[..., tuple[Any, StepOutputs]], Callable[[Any], tuple[Any, StepOutputs]]]:
+        """Return functions that search one step at a time, for the best target of each source.
+
+        They compute the same steps as `search`, eagerly or in graphs of their own.
+
+        ```python
+        begin, advance = model.search_steps(beam_size=5)
+        now, outputs = begin({"source_ids": source_ids})
+        while outputs.unfinished.numpy().any():
+            now, outputs = advance(now)
+        ```
+
+        Args:
+            with_records: Whether the steps return their records, such as attention weights.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+
+        Returns:
+            `begin(inputs, prefix_ids=None)`, which takes arguments of `search`, and `advance(now)`.
+            Both return the state of the search, a structure of tensors, and
+            `kerasnmt.decoding.StepOutputs`.
+
+        Raises:
+            ValueError: If an option is out of range, or there is a coverage penalty but no
+                attention.
+        """
+        search_options = self._search_options(options)
+        steps = Stepwise(
+            self.step,
+            search_options,
+            end_id=END_ID,
+            pad_id=PAD_ID,
+            never_ids=search_options.never_ids(self.copies),
+            with_records=with_records,
+        )
+
+        def begin(inputs: Any, prefix_ids: Any = None) -> tuple[Any, StepOutputs]:
+            start, given = self._start(inputs, prefix_ids, search_options)
+            return steps.begin(*start, **given)
+
+        return begin, steps.advance
+
+    def _search_options(self, options: dict[str, Any]) -> SearchOptions:
+        search_options = SearchOptions.from_keywords(options)
+        if search_options.coverage_penalty:
+            self._need_attention()
+        return search_options
+
+    def _start(
+        self, inputs: Any, prefix_ids: Any, options: SearchOptions
+    ) -> tuple[tuple[Any, Any, Any, Any], dict[str, Any]]:
+        """Encode sources, and return arguments of a search, by position and by keyword."""
+        inputs = _source_inputs(inputs)
+        if prefix_ids is not None:
+            check_integers("prefix_ids", prefix_ids)
+            prefix_ids = ops.cast(prefix_ids, "int32")
+        states, memory = self.encode(inputs, steps=options.max_length)
+        source_mask = self.memory_mask(memory)
+        start_ids = ops.full_like(source_mask[:, 0], START_ID, dtype="int32")
+        given = {"prefix_ids": prefix_ids, "sampled_from": inputs}
+        return (states, memory, start_ids, source_mask), given
 
     def encode(self, inputs: dict[str, Any], steps: int = 0) -> tuple[Any, Any]:
         """Read the source.

@@ -1,6 +1,6 @@
 """Base class of models that translate text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kerasnmt.calibration import Calibration
@@ -126,6 +126,56 @@ class TranslationModel(TextModel, SearchModel):
             replace_unknown=replace_unknown, dictionary=dictionary, **options
         )
         return translator.n_best(texts, contexts=contexts, batch_size=batch_size)
+
+    def stream(
+        self,
+        text: str,
+        *,
+        context: str | None = None,
+        prefix: str | None = None,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
+        split_sentences: bool = False,
+        **options,
+    ) -> Iterator[str]:
+        """Translate one text, and return an iterator of pieces of the translation as they are made.
+
+        The pieces together are the translation of `translate` with the same options. Greedy search
+        and one sample give each word when the next one begins, or at once if the tokens are words.
+        A beam search gives the words that all hypotheses share which can still be, or begin, the
+        best one. So nothing is ever taken back, and no word or character is cut. In scripts without
+        spaces between words, each character is a piece.
+
+        ```python
+        for piece in model.stream("two dogs run ."):
+            print(piece, end="", flush=True)
+        ```
+
+        Args:
+            text: Sentence to translate.
+            context: Context of the text, if the model reads contexts.
+            prefix: Words with which the translation must begin, or None for any words.
+            replace_unknown: See `translate`.
+            dictionary: See `translate`.
+            split_sentences: See `translate`. The sentences follow each other.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=1`, with
+                which the words come soonest. At most one sample.
+
+        Returns:
+            An iterator of pieces, which are not empty. An empty text has none.
+
+        Raises:
+            ValueError: If `text` is not one string, there are several samples, or for the reasons
+                in `translate`.
+        """
+        SearchOptions.from_keywords(options)  # check that there are no other keywords
+        translator = self._translator(
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
+            split_sentences=split_sentences,
+            **options,
+        )
+        return translator.stream(text, context=context, prefix=prefix)
 
     def attention(
         self,

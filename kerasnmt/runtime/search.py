@@ -4,12 +4,12 @@ The searches of `kerasnmt.decoding` run in a graph, where all sizes are constant
 is finished leaves the loop, and each step keeps its own arrays. The numbers are the same.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.hypotheses import Hypotheses, StepOutputs
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.runtime.random_numbers import row_keys, uniforms
@@ -73,6 +73,36 @@ def search(
     return Hypotheses(_cleared(ids, absent), scores, records)
 
 
+def search_steps(
+    step: Step,
+    states: Arrays,
+    memory: Arrays,
+    source_mask: np.ndarray,
+    options: SearchOptions,
+    *,
+    never_ids: Sequence[int] = (),
+    prefix_ids: np.ndarray | None = None,
+    sampled_from: Mapping[str, np.ndarray] | None = None,
+) -> Iterator[StepOutputs]:
+    """Search for the best sequence of one row, and yield each step as it is computed.
+
+    See `search` for the arguments, whose batch is 1.
+    """
+    loop = _Loop(options, 1, sampled_from or {})
+    for now, parents, records, unfinished in loop.steps_of(
+        step, states, memory, source_mask, list(never_ids), prefix_ids
+    ):
+        yield StepOutputs(
+            now.ids,
+            parents,
+            loop.live(now, source_mask),
+            now.ended,
+            loop.ranks(now, source_mask),
+            unfinished,
+            records,
+        )
+
+
 class _Now(NamedTuple):
     """Hypotheses after a step.
 
@@ -132,23 +162,36 @@ class _Loop:
         prefix_ids: np.ndarray | None,
     ) -> _Now:
         """Compute steps until each row has the hypotheses that are wanted; return all rows."""
-        batch = len(source_mask)
-        one = (batch, 1)
-        now = _Now(
-            rows=np.arange(batch),
-            ids=np.full(one, START_ID, "int32"),
-            scores=np.zeros(one, "float32"),
-            ended=np.zeros(one, bool),
-            lengths=np.zeros(one, "int32"),
-            max_lengths=self._max_lengths(source_mask.sum(axis=1))[:, None],
-            fed=np.zeros((*one, 0), "int32"),
-            attended=np.zeros((*one, source_mask.shape[1]), "float32"),
-        )
-        last = now._replace(
-            scores=np.zeros((batch, self.size), "float32"),
-            lengths=np.zeros((batch, self.size), "int32"),
-            attended=np.zeros((batch, self.size, source_mask.shape[1]), "float32"),
-        )
+        batch, length = source_mask.shape
+        last = {
+            "scores": np.zeros((batch, self.size), "float32"),
+            "lengths": np.zeros((batch, self.size), "int32"),
+            "attended": np.zeros((batch, self.size, length), "float32"),
+        }
+        for now, parents, records, _ in self.steps_of(
+            step, states, memory, source_mask, never_ids, prefix_ids
+        ):
+            self._keep(batch, now, parents, records)
+            for name, values in last.items():
+                values[now.rows] = getattr(now, name)
+        return self._first(source_mask)._replace(**last)
+
+    def steps_of(
+        self,
+        step: Step,
+        states: Arrays,
+        memory: Arrays,
+        source_mask: np.ndarray,
+        never_ids: list[int],
+        prefix_ids: np.ndarray | None,
+    ) -> Iterator[tuple[_Now, np.ndarray, Arrays, np.ndarray]]:
+        """Compute steps until each row has the hypotheses that are wanted.
+
+        Yields:
+            The hypotheses of the unfinished rows after a step, their parents and the records of the
+            step, and whether each row needs another step, boolean `[rows]`.
+        """
+        now = self._first(source_mask)
         while len(now.rows):
             log_probabilities, records, states = step(now.ids, states, memory)
             now = now._replace(fed=np.concatenate([now.fed, now.ids[..., None]], axis=2))
@@ -161,17 +204,39 @@ class _Loop:
                 name: _at(_cleared(one, now.ended), parents) for name, one in records.items()
             }
             states = {name: _at(state, parents) for name, state in states.items()}
-            self._keep(batch, following, parents, records)
             now = following
-            for name in ("scores", "lengths", "attended"):
-                getattr(last, name)[now.rows] = getattr(now, name)
             unfinished = self._unfinished(now, source_mask)
+            yield now, parents, records, unfinished
             if not unfinished.all():
                 now = _Now(*(values[unfinished] for values in now))
                 source_mask = source_mask[unfinished]
                 states = {name: state[unfinished] for name, state in states.items()}
                 memory = {name: value[unfinished] for name, value in memory.items()}
-        return last
+
+    def _first(self, source_mask: np.ndarray) -> _Now:
+        """Return the hypotheses before the first step, one for each row."""
+        batch = len(source_mask)
+        one = (batch, 1)
+        return _Now(
+            rows=np.arange(batch),
+            ids=np.full(one, START_ID, "int32"),
+            scores=np.zeros(one, "float32"),
+            ended=np.zeros(one, bool),
+            lengths=np.zeros(one, "int32"),
+            max_lengths=self._max_lengths(source_mask.sum(axis=1))[:, None],
+            fed=np.zeros((*one, 0), "int32"),
+            attended=np.zeros((*one, source_mask.shape[1]), "float32"),
+        )
+
+    def live(self, now: _Now, source_mask: np.ndarray) -> np.ndarray:
+        """Return which sequences the best one can be or begin with, `[rows, hypotheses]`.
+
+        See `kerasnmt.decoding.StepOutputs`.
+        """
+        ranks = np.where(now.ended, self.ranks(now, source_mask), IMPOSSIBLE)
+        is_best = np.arange(self.size) == ranks.argmax(axis=1)[:, None]
+        reaches = self._reachable(now) >= ranks.max(axis=1, keepdims=True)
+        return (now.scores > IMPOSSIBLE / 2) & np.where(now.ended, is_best, reaches)
 
     def ranks(self, now: _Now, source_mask: np.ndarray) -> np.ndarray:
         """Return the rank of each sequence, float32 `[rows, hypotheses]`."""
@@ -285,15 +350,19 @@ class _Loop:
         )
 
     def _unfinished(self, now: _Now, source_mask: np.ndarray) -> np.ndarray:
-        """Return whether a row needs another step, boolean `[rows]`.
-
-        Log-probabilities only fall. So an open sequence ranks at most as high as with its present
-        log-probability, the maximum length and a coverage penalty of 0.
-        """
-        reachable = np.where(now.ended, IMPOSSIBLE, now.scores / self._divisor(now.max_lengths))
+        """Return whether a row needs another step, boolean `[rows]`."""
+        reachable = np.where(now.ended, IMPOSSIBLE, self._reachable(now))
         certain = self.ranks(now, source_mask) >= reachable.max(axis=1, keepdims=True)
         wanting = (now.ended & certain).sum(axis=1) < self.wanted
         return wanting & ~now.ended.all(axis=1)
+
+    def _reachable(self, now: _Now) -> np.ndarray:
+        """Return the highest rank that each open sequence can reach.
+
+        Log-probabilities only fall. So it ranks at most as high as with its present
+        log-probability, the maximum length and a coverage penalty of 0.
+        """
+        return now.scores / self._divisor(now.max_lengths)
 
     def _divisor(self, lengths: np.ndarray) -> np.ndarray:
         bases = lengths.astype("float32")

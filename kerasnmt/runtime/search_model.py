@@ -1,17 +1,17 @@
 """Base class of models on ONNX Runtime that search."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kerasnmt.decoding.hypotheses import Hypotheses
+from kerasnmt.decoding.hypotheses import Hypotheses, StepOutputs
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.runtime.onnx_graphs import ENCODER, STEP, OnnxGraphs
 from kerasnmt.runtime.onnx_model import OnnxModel
-from kerasnmt.runtime.search import Arrays, search
+from kerasnmt.runtime.search import Arrays, search, search_steps
 
 
 class OnnxSearchModel(OnnxModel):
@@ -65,6 +65,24 @@ class OnnxSearchModel(OnnxModel):
             empty = {name: np.zeros((0, n_best, 0, 0), "float32") for name in self._records}
             scores = np.zeros((0, n_best), "float32")
             return Hypotheses(np.zeros((0, n_best, 0), "int32"), scores, empty)
+        arguments, keywords = self._start(inputs, prefix_ids, with_records)
+        return search(*arguments, n_best=n_best, **keywords)
+
+    def _steps(
+        self,
+        inputs: Arrays,
+        *,
+        prefix_ids: np.ndarray | None = None,
+        with_records: bool = False,
+    ) -> Iterator[StepOutputs]:
+        """Search for the best target of one row, and yield each step."""
+        arguments, keywords = self._start(inputs, prefix_ids, with_records)
+        return search_steps(*arguments, **keywords)
+
+    def _start(
+        self, inputs: Arrays, prefix_ids: np.ndarray | None, with_records: bool
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Encode inputs, and return the arguments of a search, by position and by keyword."""
         states, memory, mask = self._graphs.encode(inputs)
         with_records = with_records or self._options.coverage_penalty > 0
 
@@ -72,17 +90,9 @@ class OnnxSearchModel(OnnxModel):
             log_probabilities, records, following = self._graphs.step(*arguments)
             return log_probabilities, records if with_records else {}, following
 
-        return search(
-            step,
-            states,
-            memory,
-            mask,
-            self._options,
-            never_ids=self._options.never_ids(self._copies),
-            n_best=n_best,
-            prefix_ids=prefix_ids,
-            sampled_from=inputs,
-        )
+        never_ids = self._options.never_ids(self._copies)
+        keywords = {"never_ids": never_ids, "prefix_ids": prefix_ids, "sampled_from": inputs}
+        return (step, states, memory, mask, self._options), keywords
 
 
 def described_search(description: Mapping[str, Any]) -> dict[str, Any]:

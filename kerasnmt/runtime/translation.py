@@ -1,6 +1,6 @@
 """Models that translate on ONNX Runtime."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,8 @@ from kerasnmt.ids import (
 from kerasnmt.runtime.onnx_model import array_of_tokens, as_bytes, padded
 from kerasnmt.runtime.search import IMPOSSIBLE, Arrays
 from kerasnmt.runtime.search_model import OnnxSearchModel
-from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
+from kerasnmt.tasks.streaming import as_hypotheses, check_streams, joined, settled_words
 from kerasnmt.text.sentence_ends import join_texts, split_text
 from kerasnmt.token_confidence import NUMBERS, token_confidence
 
@@ -69,6 +70,48 @@ class OnnxTranslation(OnnxSearchModel):
         """Count the tokens of each text, or of its longest sentence, including the end token."""
         rows = self._sentences(text)
         return [max(len(ids) for ids in self._source.encode(row)) + 1 for row in rows]
+
+    def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+        """Translate one text, and return an iterator of the words as they are made.
+
+        See `kerasnmt.tasks.ServedModel`.
+
+        Raises:
+            ValueError: If the search draws several samples.
+        """
+        check_streams(self._options)
+        if "prefix" in request:
+            return self._streamed(**request)
+        (sentences,) = self._sentences([request["text"]])
+        streams = [self._streamed(**{**request, "text": sentence}) for sentence in sentences]
+        return joined(streams) if self.description["split_sentences"] else streams[0]
+
+    def _streamed(
+        self,
+        text: str | bytes,
+        context: str | bytes | None = None,
+        prefix: str | bytes | None = None,
+    ) -> Iterator[Progress]:
+        source = self._read([text], None if context is None else [context])
+        if source.empty[0]:
+            yield Progress("", "", 0.0)
+            return
+        (words,) = self._words(source)
+        prefix_ids = None if prefix is None else padded(self._target_ids([prefix], source))
+        with_records = self.description["replace_unknown"]
+
+        def steps() -> Iterator[Any]:
+            for told in self._steps(
+                source.inputs, prefix_ids=prefix_ids, with_records=with_records
+            ):
+                records = {name: one[:, :, None] for name, one in told.records.items()}
+                ids = self._replaced(Hypotheses(told.ids[:, :, None], None, records), source)
+                yield as_hypotheses(told._replace(ids=ids[:, :, 0]))
+
+        def decode(hypotheses: list[list[int]]) -> list[str]:
+            return self._target.decode(hypotheses, [words] * len(hypotheses))
+
+        yield from settled_words(steps(), decode, self._target.kind)
 
     def _best(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
         if not self.description["split_sentences"]:

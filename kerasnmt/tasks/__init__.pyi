@@ -6,7 +6,7 @@ from .confidence import Calibration, Confidence, expected_calibration_error, rig
 from .explorer import Exploration, Explorer, Inspection, TreeNode, WordChoice
 from .search_task import SearchTask
 from .sentence_attention import SentenceAttention
-from .served_model import ServedModel
+from .served_model import Progress, ServedModel
 from .task import Task, task_of
 from .translation import TranslationTask
 from .translator import Translator
@@ -19,6 +19,7 @@ __all__ = [
     "Exploration",
     "Explorer",
     "Inspection",
+    "Progress",
     "SearchTask",
     "SentenceAttention",
     "ServedModel",

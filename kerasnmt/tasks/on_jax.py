@@ -61,12 +61,12 @@ class StepsOnJax:
         values = [tf.constant(fields[spec.name], spec.dtype) for spec in self._specs]
         batch, kept = self._read(*values)
         rows = len(tree.flatten(batch)[0])  # with sentences as rows, more than there are texts
-        outputs = self._run(tree.map_structure(_widened, batch))
+        outputs = self._run(tree.map_structure(widened, batch))
         outputs = tree.map_structure(lambda one: tf.constant(np.asarray(one)[:rows]), outputs)
         return self._write(outputs, kept)
 
 
-def _widened(tensor: tf.Tensor) -> np.ndarray:
+def widened(tensor: tf.Tensor) -> np.ndarray:
     """Pad the rows, and all axes of ids, to a few sizes, because JAX compiles for each size."""
     array = np.asarray(tensor)
     ids = np.issubdtype(array.dtype, np.integer)

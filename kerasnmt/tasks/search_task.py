@@ -1,7 +1,8 @@
 """Base class of tasks whose models search."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any
 
 import keras
@@ -10,7 +11,9 @@ from keras import ops
 
 from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
-from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.tasks.search_stream import SearchStream
+from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
+from kerasnmt.tasks.streaming import check_streams
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.targets import decoder_inputs
 from kerasnmt.token_confidence import token_confidence
@@ -60,6 +63,34 @@ class SearchTask(Task):
             "explore": about("prefix_ids", self._read_prefix_ids, self._explore, self._explored),
             "inspect": about("target_ids", self._read_target_ids, self._inspect, self._inspected),
         }
+
+    def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+        """Answer one request, and return an iterator of the words as they are made.
+
+        See `ServedModel`. A piece has the words that all hypotheses share which can still be, or
+        begin, the best one.
+
+        Raises:
+            ValueError: If the search draws several samples, or the model takes no prefix.
+        """
+        check_streams(self.options)
+        return self.streams["prefix" in request].progress(request)
+
+    @cached_property
+    def streams(self) -> list[SearchStream]:
+        """Streams of requests without and with a prefix."""
+        plain = self.exported["serving_default"]._replace(read=self._read)
+        forced = [self.local["forced_prefix"]] if "forced_prefix" in self.local else []
+        return [SearchStream(self, steps) for steps in (plain, *forced)]
+
+    def copied_words(self, source: Any) -> list[str]:
+        """Return the words of the ids outside the vocabulary, for one request. By default, none."""
+        return []
+
+    @property
+    def writes_by_records(self) -> bool:
+        """Whether `_ids` needs the records of the search."""
+        return False
 
     def target_ids(self, target: str, *fields: Any) -> list[int]:
         """Return the ids of a given answer to one request, with the end token."""

@@ -1,10 +1,39 @@
 """Interface of models that answer requests, wherever they run."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 # Score of a hypothesis that does not exist. It is finite, because JSON has no infinity.
 ABSENT_SCORE = -1e9
+
+
+class Progress(NamedTuple):
+    """What a step of a search adds to an answer.
+
+    Attributes:
+        piece: Text that follows the earlier pieces, and that no further step can change. It may be
+            empty.
+        provisional: Text that follows the pieces in the best hypothesis so far, which may change.
+        score: Score of the answer, in its last progress only.
+    """
+
+    piece: str
+    provisional: str
+    score: float | None = None
+
+
+def whole_progress(outputs: Mapping[str, Any]) -> Progress:
+    """Return the outputs for one request as one piece.
+
+    Args:
+        outputs: An answer, string `[1]`, and its `score`, `[1]`.
+    """
+    (name,) = outputs.keys() - {"score"}
+    text = np.asarray(outputs[name])[0]
+    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    return Progress(text, "", float(np.asarray(outputs["score"])[0]))
 
 
 class ServedModel:
@@ -31,3 +60,19 @@ class ServedModel:
     def function(self, name: str) -> Callable[..., Mapping[str, Any]]:
         """Return the function of a signature, in the form that is fastest to call many times."""
         return self.signatures[name]
+
+    def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+        """Answer one request, and return an iterator of the words as they are made.
+
+        By default, the whole answer is one piece, because an export or a server runs whole
+        searches.
+
+        Args:
+            request: Dict with the fields of the model, and `prefix` for a forced prefix.
+
+        Returns:
+            An iterator of the progress, whose pieces together are the answer. The last has a score.
+        """
+        name = "forced_prefix" if "prefix" in request else "serving_default"
+        inputs = {field: [one] for field, one in request.items()}
+        return iter([whole_progress(self.function(name)(**inputs))])

@@ -1,6 +1,6 @@
 """Task of models that translate."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
@@ -12,8 +12,10 @@ from keras import ops
 from kerasnmt.decoding import Hypotheses, SearchOptions, TranslationOptions
 from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.search_task import SearchTask
-from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
+from kerasnmt.tasks.streaming import joined
 from kerasnmt.tasks.task import Steps
+from kerasnmt.text.sentence_ends import split_text
 from kerasnmt.text.split_sentences import join_sentences, split_sentences
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
@@ -189,6 +191,28 @@ class TranslationTask(SearchTask):
         # TensorFlow warns if the first calls of several such functions trace them.
         source_lengths.get_concrete_function()
         return source_lengths
+
+    def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+        """Translate one text, and return an iterator of the words as they are made.
+
+        See `SearchTask`. With `split_sentences`, the sentences follow each other.
+        """
+        progress = super().progress
+        if not self.split_sentences or "prefix" in request:
+            return progress(request)
+        text = request["text"]
+        text = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        return joined([progress({**request, "text": sentence}) for sentence in split_text(text)])
+
+    def copied_words(self, source: EncodedSource) -> list[str]:
+        """Return the words of the ids outside the vocabulary, for one request."""
+        words: Any = source.unknown_words
+        return [] if words is None else [word.decode() for word in words[0].numpy()]
+
+    @property
+    def writes_by_records(self) -> bool:
+        """Whether unknown words are replaced by the source words that they attend to."""
+        return self.codec.replaces
 
     def target_ids(self, target: str, *texts: str) -> list[int]:
         """Return the ids of a given translation of one request, with the end token."""

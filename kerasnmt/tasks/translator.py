@@ -14,7 +14,7 @@ from kerasnmt.sizes import check_size
 from kerasnmt.tasks.confidence import Confidence
 from kerasnmt.tasks.one_or_many import one_or_many
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
-from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
+from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress, ServedModel
 from kerasnmt.text.sentence_ends import split_text
 
 
@@ -127,6 +127,68 @@ class Translator:
         request["prefix"] = as_texts("prefixes", prefixes)
         check_same_length("prefixes", request["prefix"], "texts", len(request["text"]))
         return self._run("forced_prefix", request, _answers, batch_size, first_number)
+
+    def stream(
+        self, text: str, *, context: str | None = None, prefix: str | None = None
+    ) -> Iterator[str]:
+        """Translate one text, and return an iterator of pieces of the translation as they are made.
+
+        The pieces together are the translation. See `TranslationModel.stream`.
+
+        Args:
+            text: Sentence to translate.
+            context: Context of the text, if the model reads contexts.
+            prefix: Words with which the translation must begin, or None for any words.
+
+        Returns:
+            An iterator of pieces, which are not empty. A model on a server, or in an export that
+            only has whole searches, gives the whole translation as one piece.
+
+        Raises:
+            ValueError: If an argument does not match the model, or the search draws several
+                samples.
+        """
+        progress = self.progress(text, context=context, prefix=prefix)
+        return (one.piece for one in progress if one.piece)
+
+    def progress(
+        self,
+        text: str,
+        *,
+        context: str | None = None,
+        prefix: str | None = None,
+        first_number: int = 1,
+    ) -> Iterator[Progress]:
+        """Translate one text, and return an iterator of the progress of each step.
+
+        See `stream` and `best` for the arguments.
+
+        Returns:
+            An iterator of `kerasnmt.tasks.Progress`, with the new piece, the words that follow it
+            in the best translation so far, and, in the last one, the score.
+        """
+        if not isinstance(text, str):
+            raise ValueError(
+                f"Expected one text, a string. Received: {text!r:.60}, of type "
+                f"{type(text).__name__}. Call translate for a list of texts."
+            )
+        columns = self._texts("text", [text], None if context is None else [context])
+        if prefix is not None:
+            columns["prefix"] = as_texts("prefix", [prefix])
+        self._check_request("serving_default" if prefix is None else "forced_prefix", columns)
+        if self._model.source_lengths is not None:
+            self._warn_of_cuts(columns["text"], first_number)
+        progress = self._model.progress({field: values[0] for field, values in columns.items()})
+        return progress if self._low_score is None else self._warned(progress, text, first_number)
+
+    def _warned(
+        self, progress: Iterator[Progress], text: str, first_number: int
+    ) -> Iterator[Progress]:
+        """Yield the progress, and warn of a low score at its end."""
+        for one in progress:
+            yield one
+            if one.score is not None and self._low_score is not None:
+                self._warn_of_low_scores([text], [("", one.score)], self._low_score, first_number)
 
     @one_or_many
     def n_best(

@@ -56,6 +56,11 @@ def join_texts(sentences: Sequence[str]) -> str:
     return re.sub(f"{END}+", " ", text)
 
 
+def separator(sentence: str) -> str:
+    """Return what stands between a sentence that is not empty and the next one."""
+    return "" if re.search(r"[。！？｡][」』”’）]*\Z", sentence) else " "
+
+
 @functools.cache
 def _replacements() -> list[tuple[re.Pattern, str]]:
     """Return `REPLACEMENTS` for Python, whose regular expressions have no categories of Unicode."""

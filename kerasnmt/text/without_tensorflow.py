@@ -104,7 +104,25 @@ def plain_tokenizer(config: Mapping[str, Any]) -> PlainTokenizer:
         ValueError: If the object is not a tokenizer.
     """
     name = config["registered_name"].removeprefix("kerasnmt>")
-    return _TOKENIZERS.get(name, lambda **_: _InTensorFlow(config))(**config["config"])
+    if name in _TOKENIZERS:
+        return _TOKENIZERS[name](**config["config"])
+    import keras
+
+    from kerasnmt.text.register_tokenizers import register_tokenizers
+
+    register_tokenizers()
+    return _InTensorFlow(keras.saving.deserialize_keras_object(config))
+
+
+def plain_form(tokenizer: Any) -> PlainTokenizer:
+    """Return the same tokenizer without TensorFlow; see `plain_tokenizer`.
+
+    Args:
+        tokenizer: A tokenizer of `kerasnmt.text`. One from outside this library is wrapped.
+    """
+    ours = type(tokenizer).__module__.startswith("kerasnmt.")
+    plain = _TOKENIZERS.get(type(tokenizer).__name__) if ours else None
+    return _InTensorFlow(tokenizer) if plain is None else plain(**tokenizer.get_config())
 
 
 class _Words(PlainTokenizer):
@@ -230,15 +248,10 @@ class _Pieces(PlainTokenizer):
 class _InTensorFlow(PlainTokenizer):
     """Tokenizer from outside this library."""
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        import keras
-
-        from kerasnmt.text.register_tokenizers import register_tokenizers
-
-        register_tokenizers()
-        self._tokenizer = keras.saving.deserialize_keras_object(config)
-        self.kind = self._tokenizer.kind
-        size = self._tokenizer.vocabulary_size
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self.kind = tokenizer.kind
+        size = tokenizer.vocabulary_size
         super().__init__(
             [one.decode() for one in self._tokenizer.tokens([*range(4, size)]).numpy()]
         )

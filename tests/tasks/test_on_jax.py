@@ -20,6 +20,12 @@ WORDS = ["where", "is", "ann", "bob", "went", "home", "out", "or"]
 SEARCH = {"beam_size": 2, "max_length": 6, "min_length": 2}
 
 
+def streamed(progress):
+    """Return the pieces of a stream, and its score."""
+    *steps, last = progress
+    return "|".join(one.piece for one in [*steps, last]), last.score
+
+
 def answers(folder):
     """Return the answers of the models in a folder."""
     from kerasnmt.models import load_model
@@ -45,6 +51,10 @@ def answers(folder):
         "n_best": [row for ranked in copying.n_best(TEXTS) for row in ranked],
         "prefixes": copying.best(TEXTS, prefixes=["out", "zeb", "", "home"]),
         "context": context.best(TEXTS, contexts=OTHERS),
+        "streams": [
+            *(streamed(replacing.progress(text)) for text in TEXTS),
+            streamed(copying.progress(TEXTS[1], prefix="zeb")),
+        ],
         "replacing": replacing.best(TEXTS),
         "captions": translator("captions", **SEARCH).ask({"image": IMAGES}),
         "stories": translator("stories").ask(story),

@@ -1,13 +1,13 @@
 """Base class of sessions, which run the signatures of a model for a server and the check."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
-from kerasnmt.tasks.served_model import ServedModel
+from kerasnmt.tasks.served_model import Progress, ServedModel, whole_progress
 
 
 class Session:
@@ -34,6 +34,32 @@ class Session:
             RuntimeError: If the run fails, or the session is closed.
         """
         raise NotImplementedError
+
+    def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+        """Answer one request, and return an iterator of the words as they are made.
+
+        By default, the whole answer is one piece.
+
+        Args:
+            request: Dict with the fields of `serving_default`, one text each.
+
+        Returns:
+            An iterator of the progress; see `kerasnmt.tasks.ServedModel.progress`.
+
+        Raises:
+            ValueError: If the request has other fields, or the search draws several samples.
+            RuntimeError: If the run fails, here or while the iterator runs.
+        """
+        signature = self.signatures.get("serving_default")
+        if signature is None or len(signature.outputs) != 2 or "score" not in signature.outputs:
+            raise ValueError(
+                "Expected a model whose 'serving_default' gives a text and its score, to stream "
+                f"the text. Received: a model with the signatures {sorted(self.signatures)}."
+            )
+        check_fields(request, [*signature.inputs])
+        inputs = {name: [one] for name, one in request.items()}
+        outputs = self.run("serving_default", inputs)
+        return iter([whole_progress(outputs)])
 
     def close(self) -> None:
         """Free the model. A closed session cannot run again. To close it twice has no effect."""
@@ -84,6 +110,43 @@ class ServedModelSession(Session):
             raise RuntimeError(str(error)) from error
         return {name: np.asarray(values) for name, values in outputs.items()}
 
+    def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+        """Answer one request; see `Session`."""
+        if self._model is None:
+            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
+        return model_progress(self._model, request)
+
     def close(self) -> None:
         """Free the model; see `Session`."""
         self._model = None
+
+
+def model_progress(model: ServedModel, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+    """Answer one request with a model that takes prefixes; see `Session.progress`."""
+    check_fields(request, model.fields, ["prefix"] if "forced_prefix" in model.signatures else [])
+    progress = model.progress(request)
+
+    def steps() -> Iterator[Progress]:
+        try:
+            yield from progress
+        except ValueError:
+            raise
+        except Exception as error:  # each runtime has its own
+            raise RuntimeError(str(error)) from error
+
+    return steps()
+
+
+def check_fields(
+    request: Mapping[str, Any], fields: Sequence[str], optional: Sequence[str] = ()
+) -> None:
+    """Check that a request has the fields of a model, and no others.
+
+    Raises:
+        ValueError: If a field is missing or unknown.
+    """
+    if missing := [name for name in fields if name not in request]:
+        raise ValueError(f"Expected {' and '.join(fields)}. Missing: {', '.join(missing)}")
+    if unknown := sorted(request.keys() - {*fields, *optional}):
+        allowed = " and ".join(fields) + "".join(f", or also {name}" for name in optional)
+        raise ValueError(f"Expected {allowed}. Received: {', '.join(unknown)}")

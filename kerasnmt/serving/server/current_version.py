@@ -4,13 +4,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from werkzeug.wsgi import ClosingIterator
+
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.runtimes.version_folder import newest_version
-from kerasnmt.serving.server.rest_app import RestApp
+from kerasnmt.serving.server.rest_app import RestApp, route_of
 
 # Size and time of the last change of each file.
 _Files = dict[Path, tuple[int, int]]
@@ -52,9 +54,15 @@ class CurrentVersion:
                 self._returned.notify_all()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        """Answer one WSGI request. The whole answer is made before this returns."""
-        with self.borrowed() as app:
-            return app(environ, start_response)
+        """Answer one WSGI request. The whole answer is made before this returns, or it is streamed.
+
+        A stream borrows the version until its iterator is closed.
+        """
+        with ExitStack() as borrowing:
+            answer = borrowing.enter_context(self.borrowed())(environ, start_response)
+            if route_of(environ["PATH_INFO"]) == "stream":
+                return ClosingIterator(answer, borrowing.pop_all().close)
+            return answer
 
     def replace(self, app: RestApp) -> None:
         """Serve another version, and close the old one when nobody borrows it any more."""

@@ -14,7 +14,7 @@ from werkzeug.exceptions import (
     MethodNotAllowed,
     NotFound,
 )
-from werkzeug.wrappers import Request
+from werkzeug.wrappers import Request, Response
 
 from kerasnmt.kinds import field_named
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
@@ -27,14 +27,15 @@ from kerasnmt.serving.server.answers import (
     json_answer,
     read_body,
 )
+from kerasnmt.serving.server.streams import event_stream
 
 _PATH = re.compile(
-    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<what>|:predict|/metadata)"
+    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<what>|:predict|:stream|/metadata)"
 )
 
 
 def route_of(path: str) -> str:
-    """Return the name of the route of a path: predict, metadata, status or other."""
+    """Return the name of the route of a path: predict, stream, metadata, status or other."""
     match = _PATH.fullmatch(path)
     return (match["what"].strip(":/") or "status") if match else "other"
 
@@ -46,6 +47,8 @@ class RestApp:
 
     - `POST NAME:predict` runs a signature with `instances` (row format) or `inputs`
       (column format).
+    - `POST NAME:stream` answers one request in pieces; see `kerasnmt.serving.server.streams`. TF
+      Serving has no such route.
     - `GET NAME` returns the state of the version.
     - `GET NAME/metadata` returns its signatures.
 
@@ -88,16 +91,17 @@ class RestApp:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Answer one WSGI request."""
         try:
-            response = json_answer(self._answer(Request(environ)))
+            answer = self._answer(Request(environ))
+            response = answer if isinstance(answer, Response) else json_answer(answer)
         except HTTPException as error:
             response = error_answer(error)
         return response(environ, start_response)
 
-    def _answer(self, request: Request) -> dict[str, Any]:
+    def _answer(self, request: Request) -> dict[str, Any] | Response:
         path = _PATH.fullmatch(request.path)
         if path is None:
             raise NotFound(f"Expected /v1/models/{self.name}:predict. Received: {request.path}")
-        method = "POST" if path["what"] == ":predict" else "GET"
+        method = "POST" if path["what"].startswith(":") else "GET"
         if request.method != method:
             raise MethodNotAllowed([method], f"Expected {method}. Received: {request.method}")
         name, version = path["name"], path["version"]
@@ -106,6 +110,8 @@ class RestApp:
             raise NotFound(f"Servable not found for request: {servable}")
         if path["what"] == ":predict":
             return self._predict(request)
+        if path["what"] == ":stream":
+            return event_stream(self.session, self._document(request), self._max_text_bytes)
         if path["what"] == "/metadata":
             return write_metadata(self.name, self.version, self.session.signatures)
         status = {"error_code": "OK", "error_message": ""}

@@ -3,9 +3,9 @@
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from ipaddress import ip_address
 from typing import Any, TextIO
@@ -20,12 +20,13 @@ from werkzeug.exceptions import (
     ServiceUnavailable,
 )
 from werkzeug.wrappers import Request, Response
-from werkzeug.wsgi import host_is_trusted
+from werkzeug.wsgi import ClosingIterator, host_is_trusted
 
 from kerasnmt.serving.server.answers import error_answer
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.metrics import Metrics
 from kerasnmt.serving.server.rest_app import route_of
+from kerasnmt.serving.server.streams import event
 
 METRICS_PATH = "/monitoring/prometheus/metrics"  # as in TF Serving
 
@@ -42,8 +43,9 @@ class ServerApp:
 
     A `POST` is a prediction. At most `max_requests` predictions are under way; one more is answered
     with 503. A prediction that takes longer than `timeout` is answered with 504. TensorFlow cannot
-    cancel a run, so the prediction goes on, and counts as under way until it ends. All errors are
-    `{"error": message}`.
+    cancel a run, so the prediction goes on, and counts as under way until it ends. A stream ends
+    with an error after the step that exceeds `timeout`, and when its client goes away. All errors
+    are `{"error": message}`.
 
     A request for a host that is not allowed is answered with 403. A web page can point its own name
     at this machine, and then read the answers of a server here (DNS rebinding). The browser sends
@@ -102,14 +104,21 @@ class ServerApp:
         except Exception:
             traceback.print_exc()
             response = error_answer(InternalServerError())
-        seconds = time.perf_counter() - begin
-        self._metrics.requests.labels(route, response.status_code).inc()
-        self._metrics.seconds.labels(route).observe(seconds)
-        if self._access_log:
-            with suppress(OSError):  # a log that nobody reads any more must not end the service
-                self._access_log.write(_log_line(request, response.status_code, seconds))
-                self._access_log.flush()
-        self.unanswered.discard(request)
+
+        def answered() -> None:
+            seconds = time.perf_counter() - begin
+            self._metrics.requests.labels(route, response.status_code).inc()
+            self._metrics.seconds.labels(route).observe(seconds)
+            if self._access_log:
+                with suppress(OSError):  # a log that nobody reads any more must not end the service
+                    self._access_log.write(_log_line(request, response.status_code, seconds))
+                    self._access_log.flush()
+            self.unanswered.discard(request)
+
+        with ExitStack() as ending:
+            ending.callback(answered)
+            if response.is_streamed:
+                response.call_on_close(ending.pop_all().close)
         return response(environ, start_response)
 
     def _route(self, path: str) -> tuple[str, Callable[[Request], Response]]:
@@ -157,6 +166,8 @@ class ServerApp:
                 retry_after=1,
             )
         self._metrics.under_way.inc()
+        if route_of(request.path) == "stream":
+            return self._streamed(app, request.environ)
         prediction = self._pool.submit(self._predict, app, request.environ)
         if wait([prediction], self._timeout).not_done:
             raise GatewayTimeout(
@@ -169,8 +180,37 @@ class ServerApp:
         try:
             return Response.from_app(app, environ, buffered=True)
         finally:
-            self._metrics.under_way.dec()
-            self._slots.release()
+            self._end()
+
+    def _streamed(self, app: App, environ: dict[str, Any]) -> Response:
+        """Return an answer that the server's thread makes piece by piece.
+
+        If the client goes away, the server closes the answer, which ends the prediction.
+        """
+        with ExitStack() as ending:
+            ending.callback(self._end)
+            response: Any = Response.from_app(app, environ)
+            ending.callback(response.response.close)
+            end = ending.pop_all().close  # has an effect only once
+            response.response = ClosingIterator(self._in_time(response.response, end), end)
+            return response
+
+    def _in_time(self, pieces: Iterable[Any], end: Callable[[], None]) -> Iterator[Any]:
+        """Yield the pieces of a stream, and an error if they take too long; and end it."""
+        latest = time.perf_counter() + self._timeout
+        try:
+            for piece in pieces:
+                if time.perf_counter() > latest:
+                    message = f"The prediction takes longer than {self._timeout:g} seconds."
+                    yield event({"error": message}, "error")
+                    return
+                yield piece
+        finally:
+            end()
+
+    def _end(self) -> None:
+        self._metrics.under_way.dec()
+        self._slots.release()
 
 
 def _is_address(host: str) -> bool:

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
-from kerasnmt.serving.runtimes.session import Session
-from kerasnmt.tasks import Task
+from kerasnmt.serving.runtimes.session import Session, model_progress
+from kerasnmt.tasks import Progress, Task
 
 
 class _Traced(NamedTuple):
@@ -51,6 +51,12 @@ class TaskSession(Session):
         except tf.errors.OpError as error:
             raise RuntimeError(error.message) from error
         return {name: outputs[name].numpy() for name in sorted(outputs)}
+
+    def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
+        """Answer one request; see `Session`."""
+        if self._closed:
+            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
+        return model_progress(self._task, request)
 
     def close(self) -> None:
         """Free the functions; see `Session`."""

@@ -39,6 +39,16 @@ def exported(make_pointer_model, tmp_path_factory):
     return model, folder
 
 
+def check_streams(ours, theirs, texts=TEXTS, **request):
+    """Check that streams of two translators have the same pieces, which are the translations."""
+    for text in texts:
+        found, expected = ([*one.progress(text, **request)] for one in (ours, theirs))
+        assert [one[:2] for one in found] == [one[:2] for one in expected]
+        assert found[-1].score == pytest.approx(expected[-1].score, abs=1e-4)
+        if not request:
+            assert "".join(one.piece for one in found) == ours.translate([text])[0]
+
+
 def check_equal(found, expected, **tolerance):
     """Check that answers are equal: texts exactly, and scores to a tolerance."""
     assert [text for text, _ in found] == [text for text, _ in expected]
@@ -128,6 +138,7 @@ def test_sentences_are_translated_one_by_one(exported, tmp_path):
     check_equal(ours.best(texts), theirs.best(texts), atol=1e-4)
     alone = ours.best(["Zeb runs!", "Two dogs run. Zeb"])
     assert ours.translate(texts[:1]) == [" ".join(text for text, _ in alone if text)]
+    check_streams(ours, theirs, texts)
     np.testing.assert_allclose(ours.best(texts)[0][1], sum(score for _, score in alone), rtol=1e-5)
     for one, other in zip(ours.n_best(texts), theirs.n_best(texts), strict=True):
         check_equal(one, other, atol=1e-4)
@@ -136,6 +147,20 @@ def test_sentences_are_translated_one_by_one(exported, tmp_path):
     with pytest.warns(UserWarning, match=r"text 1 has 12 tokens and was truncated to 10"):
         ours.translate(["dog " * 10 + "dog. Zeb"])
     assert check_export(folder).passed
+
+
+def test_streams(exported):
+    model, folder = exported
+    options = {"length_penalty": 0.0, "no_repeat_ngram": 2, "min_length": 4}
+    searches = [{}, {**options, "coverage_penalty": 0.2}, {"beam_size": 1, "max_length": 5}]
+    searches.append({"samples": 1, "temperature": 3.0, "seed": 4, "max_length": 8})
+    for search in searches:
+        ours = load(folder, **{**OPTIONS, **search})
+        theirs = Translator(task_of(model, **{**OPTIONS, **search}))
+        check_streams(ours, theirs)
+    check_streams(ours, theirs, TEXTS[:2], prefix="zeb a")
+    with pytest.raises(ValueError, match=r"Expected samples=1 or a search"):
+        load(folder, samples=2).stream("dog")
 
 
 def test_an_empty_batch(exported):
@@ -202,6 +227,7 @@ def test_unknown_words_are_replaced(tmp_path):
     found = ours.best(TEXTS)
     check_equal(found, theirs.best(TEXTS), atol=1e-4)
     assert {"anna", "chat"} <= {word for text, _ in found for word in text.split()}
+    check_streams(ours, theirs)
     for one, other in zip(ours.n_best(TEXTS), theirs.n_best(TEXTS), strict=True):
         check_equal(one, other, atol=1e-4)
     assert check_export(tmp_path / "onnx").passed

@@ -1,0 +1,99 @@
+"""Answers that grow word by word, as server-sent events."""
+
+import base64
+import json
+import traceback
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from werkzeug.exceptions import BadRequest, InternalServerError
+from werkzeug.wrappers import Response
+
+from kerasnmt.columns import without_surrogates
+from kerasnmt.kinds import field_named
+from kerasnmt.serving.runtimes.session import Session
+from kerasnmt.tasks.served_model import Progress
+
+CONTENT_TYPE = "text/event-stream"
+
+
+def event_stream(session: Session, document: Mapping[str, Any], max_text_bytes: int) -> Response:
+    """Answer one request as a stream of server-sent events.
+
+    Each event has a JSON object:
+
+    - `data: {"piece": " words"}`: Text that follows the earlier pieces. No later event changes it.
+    - `event: end`, `data: {"text": "…", "score": -0.5}`: The whole answer, which is all pieces
+      together, and its score.
+    - `event: error`, `data: {"error": "…"}`: The model failed, after the first piece or before it.
+
+    With `"provisional": true` in the request, there is an event for each step of the search, with
+    `provisional`, the text that follows the pieces in the best hypothesis so far, which may change.
+
+    An export with whole searches gives the whole answer as one piece.
+
+    Args:
+        session: Session that answers.
+        document: JSON object with the fields of the model, such as `{"text": "two dogs run ."}`; a
+            `prefix`, if the model takes one; and `provisional`.
+        max_text_bytes: Maximum number of UTF-8 bytes of each text.
+
+    Returns:
+        The answer, whose iterator runs the search.
+
+    Raises:
+        BadRequest: If the request is wrong.
+        InternalServerError: If the model fails at once.
+    """
+    fields = {name: value for name, value in document.items() if name != "provisional"}
+    request = {name: _field(name, value, max_text_bytes) for name, value in fields.items()}
+    try:
+        progress = session.progress(request)
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+    except RuntimeError as error:
+        raise InternalServerError(str(error)) from error
+    events = _events(progress, bool(document.get("provisional")))
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return Response(events, content_type=CONTENT_TYPE, headers=headers)
+
+
+def _events(progress: Iterator[Progress], with_provisional: bool) -> Iterator[bytes]:
+    text, shown = "", ""
+    try:
+        for piece, provisional, score in progress:
+            text += piece
+            if with_provisional and (piece or provisional != shown):
+                yield event({"piece": piece, "provisional": provisional})
+            elif piece:
+                yield event({"piece": piece})
+            shown = provisional
+            if score is not None:
+                yield event({"text": text, "score": float(f"{score:.7g}")}, "end")
+    except (ValueError, RuntimeError) as error:
+        yield event({"error": str(error)}, "error")
+    except Exception:
+        traceback.print_exc()
+        yield event({"error": InternalServerError.description}, "error")
+
+
+def event(document: Mapping[str, Any], name: str | None = None) -> bytes:
+    """Return a server-sent event with a JSON object, which is one line."""
+    data = json.dumps(document, ensure_ascii=False)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
+
+
+def _field(name: str, value: Any, max_text_bytes: int) -> str | bytes:
+    if not isinstance(value, str):
+        raise BadRequest(f"Expected a string in {name!r}. Received: {json.dumps(value):.60}")
+    if (field := field_named(name)) and field.binary:
+        try:
+            return base64.b64decode(value, validate=True)
+        except ValueError as error:
+            raise BadRequest(f"Expected base64 in {name!r}") from error
+    size = len(value.encode(errors="surrogatepass"))
+    if size > max_text_bytes:
+        raise BadRequest(
+            f"Expected texts of at most {max_text_bytes} bytes. Received: {size} bytes in {name!r}"
+        )
+    return without_surrogates(value)
