@@ -5,6 +5,7 @@ from .hypotheses import Hypotheses, SearchTree
 from .penalties import length_penalty
 from .search_options import SearchOptions
 from .searching import search
+from .terms import Terms
 from .translation_options import TranslationOptions
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Hypotheses",
     "SearchOptions",
     "SearchTree",
+    "Terms",
     "TranslationOptions",
     "length_penalty",
     "search",

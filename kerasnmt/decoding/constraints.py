@@ -6,6 +6,7 @@ from typing import Any
 from keras import ops
 
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.terms import KINDS, TermAutomaton
 
 IMPOSSIBLE = -1e9
 """Log-probability of an impossible token. It is finite, so that sums and JSON stay valid."""
@@ -22,6 +23,8 @@ def constrained(
     pad_id: int,
     never_ids: Sequence[int] = (),
     prefix_ids: Any = None,
+    terms: TermAutomaton | None = None,
+    max_lengths: Any = None,
 ) -> tuple[Callable, Any, Any]:
     """Wrap a step function so that some tokens are impossible.
 
@@ -38,21 +41,27 @@ def constrained(
         never_ids: See `search`.
         prefix_ids: Tokens with which each sequence must begin, even if another constraint forbids
             them, int32 `[batch, prefix_length]`, right-padded; or None.
+        terms: Automaton of the terms, or None. `no_repeat_ngram` does not forbid their tokens.
+        max_lengths: Maximum number of tokens of each row's sequences, int32 `[batch]`, for terms.
 
     Returns:
         The new step function, its first states and its memory. Impossible tokens have a
         log-probability of -1e9 or less.
     """
     carried = {}
-    if options.min_length > 1 or options.no_repeat_ngram or prefix_ids is not None:
+    counts = prefix_ids is not None or terms is not None
+    if counts or options.min_length > 1 or options.no_repeat_ngram:
         carried["time"] = ops.zeros((batch_size,), dtype="int32")
     if options.no_repeat_ngram:
         carried["history"] = ops.zeros((batch_size, options.max_length), dtype="int32")
 
-    prefix = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
+    given = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
+    if terms is not None:
+        carried["terms"] = terms.first
+        given |= {"terms": terms.tables, "max_lengths": max_lengths}
 
     def constrained_step(ids: Any, states: tuple[Any, dict], memory: tuple[Any, dict]) -> tuple:
-        (states, carried), (memory, prefix) = states, memory
+        (states, carried), (memory, given) = states, memory
         log_probabilities, records, states = step(ids, states, memory)
         vocabulary = ops.arange(ops.shape(log_probabilities)[-1], dtype="int32")
         masked = log_probabilities
@@ -70,13 +79,18 @@ def constrained(
             history = ops.where(now, ids[..., None], carried["history"])
             masked = _without_repetition(masked, history, time, options.no_repeat_ngram)
             following["history"] = history
-        if prefix:
-            wanted = _at(prefix["prefix_ids"], time, pad_id)[..., None]
+        if terms is not None:
+            room = given["max_lengths"][:, None] - time
+            masked, following["terms"] = _with_terms(
+                terms, log_probabilities, masked, ids, carried["terms"], given["terms"], time, room
+            )
+        if "prefix_ids" in given:
+            wanted = _at(given["prefix_ids"], time, pad_id)[..., None]
             other = ops.where(vocabulary == wanted, log_probabilities, IMPOSSIBLE)
             masked = ops.where(wanted == pad_id, masked, other)
         return masked, records, (states, following)
 
-    return constrained_step, (states, carried), (memory, prefix)
+    return constrained_step, (states, carried), (memory, given)
 
 
 def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: int) -> Any:
@@ -98,17 +112,84 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
         earlier = history[..., size - 1 - offset : length - offset]
         repeated = ops.logical_and(repeated, earlier == last)
 
-    # Updates without a repetition go to an extra last index, which exists for an empty batch too.
+    return _replaced(log_probabilities, history[..., size - 1 :], repeated, IMPOSSIBLE)
+
+
+def _with_terms(
+    terms: TermAutomaton,
+    log_probabilities: Any,
+    masked: Any,
+    ids: Any,
+    state: dict[str, Any],
+    tables: dict[str, Any],
+    time: Any,
+    room: Any,
+) -> tuple[Any, dict[str, Any]]:
+    """Forbid the tokens after which the terms could not be met.
+
+    Args:
+        terms: Automaton of the terms.
+        log_probabilities: `[batch, hypotheses, vocabulary]`.
+        masked: The same with other constraints.
+        ids: Tokens fed, int32 `[batch, hypotheses]`.
+        state: State of the automaton before these tokens.
+        tables: Tables of the automaton.
+        time: Index of the tokens fed, int32 `[batch, hypotheses]`.
+        room: Number of tokens that fit into each sequence, int32 `[batch, hypotheses]`.
+
+    Returns:
+        The log-probabilities, and the state after the tokens, with the results of
+        `TermAutomaton.choices` that a beam search needs.
+    """
+    state = terms.read(state, tables, ids, time == 0)
+    possible, progress, needed = terms.choices(state, tables, room)
+    count = ops.shape(tables["tokens"])[1]
+    progress = progress[..., :count]
+    tokens = tables["tokens"][:, None] + ops.zeros_like(progress, dtype="int32")
+    # The tokens of terms, and the end token, are masked one by one, and others by their kind.
+    others = possible[..., count:-1]
+    vocabulary = ops.arange(ops.shape(masked)[-1], dtype="int32")
+    kinds = terms.kind_of(vocabulary) == ops.arange(KINDS, dtype="int32")[:, None]
+    refused = ops.cast(ops.logical_not(others), masked.dtype)
+    refused = ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, masked.dtype))
+    own = ops.where(progress, picked(log_probabilities, tokens), picked(masked, tokens))
+    end = ops.full_like(tokens[..., :1], terms.end_id)
+    tokens = ops.concatenate([tokens, end], axis=-1)
+    values = ops.concatenate([own, picked(masked, end)], axis=-1)
+    here = ops.concatenate([possible[..., :count], possible[..., -1:]], axis=-1)
+    values = ops.where(here, values, IMPOSSIBLE)
+    masked = _replaced(masked + IMPOSSIBLE * refused, tokens, True, values)
+    return masked, {**state, "progress": progress, "needed": needed}
+
+
+def _flat_indices(ids: Any, shape: Any) -> tuple[Any, Any]:
+    """Return the indices of tokens in flat log-probabilities, and whether they are inside.
+
+    The start token may be outside, and the padding after an end may be negative.
+    """
+    rows = ops.reshape(ops.arange(shape[0] * shape[1], dtype="int32"), (-1, shape[1], 1))
+    return rows * shape[2] + ids, ops.logical_and(ids >= 0, ids < shape[2])
+
+
+def picked(log_probabilities: Any, ids: Any) -> Any:
+    """Return the log-probabilities of tokens, int32 `[batch, hypotheses, n]`."""
+    indices, inside = _flat_indices(ids, ops.shape(log_probabilities))
+    flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),), constant_values=IMPOSSIBLE)
+    return ops.take(flat, ops.where(inside, indices, ops.shape(flat)[0] - 1), axis=0)
+
+
+def _replaced(log_probabilities: Any, ids: Any, where: Any, values: Any) -> Any:
+    """Replace the log-probabilities of tokens, int32 `[batch, hypotheses, n]`."""
+    # Other updates go to an extra last index, which exists for an empty batch too.
     shape = ops.shape(log_probabilities)
     flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),))
-    rows = ops.reshape(ops.arange(shape[0] * shape[1], dtype="int32"), (-1, shape[1], 1))
-    ids = history[..., size - 1 :]
-    repeated = ops.logical_and(repeated, ids < shape[2])  # the start token may be outside
-    repeated = ops.logical_and(repeated, ids >= 0)  # the padding after an end may be negative
-    indices = rows * shape[2] + ids
-    indices = ops.reshape(ops.where(repeated, indices, shape[0] * shape[1] * shape[2]), (-1, 1))
-    updates = ops.full_like(indices[:, 0], IMPOSSIBLE, dtype=flat.dtype)
-    return ops.reshape(ops.scatter_update(flat, indices, updates)[:-1], shape)
+    indices, inside = _flat_indices(ids, shape)
+    last = shape[0] * shape[1] * shape[2]
+    indices = ops.where(ops.logical_and(inside, where), indices, last)
+    updates = ops.cast(values + ops.zeros_like(indices, dtype=flat.dtype), flat.dtype)
+    updates = ops.reshape(updates, (-1,))
+    flat = ops.scatter_update(flat, ops.reshape(indices, (-1, 1)), updates)
+    return ops.reshape(flat[:-1], shape)
 
 
 def _at(prefix_ids: Any, time: Any, pad_id: int) -> Any:

@@ -12,6 +12,7 @@ from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.random_numbers import row_keys
 from kerasnmt.decoding.sampling import sample
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.terms import TermAutomaton, Terms
 from kerasnmt.sizes import check_integer
 
 
@@ -28,6 +29,7 @@ def search(
     never_ids: tuple[int, ...] = (),
     n_best: int = 1,
     prefix_ids: Any = None,
+    terms: Terms | None = None,
     with_records: bool = True,
     with_tree: bool = False,
     sampled_from: Any = None,
@@ -57,6 +59,8 @@ def search(
         n_best: Number of sequences to return for each row, at most `options.hypotheses`.
         prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
             right-padded. They are part of its score and length.
+        terms: Terms that each sequence must contain, or must not. If they do not fit into the
+            maximum length, a sequence may lack some. Without samples only.
         with_records: Whether to return the records.
         with_tree: Whether to return the tree of the beam search. Without samples only.
         sampled_from: Structure of tensors `[batch, ...]`, which determine the samples of each row
@@ -67,8 +71,8 @@ def search(
         `SearchTree`.
 
     Raises:
-        ValueError: If `n_best` is no integer or out of range, a tree of samples is wanted, or the
-            caches in the states have room for different numbers of steps.
+        ValueError: If `n_best` is no integer or out of range, a tree of samples or samples with
+            terms are wanted, or the caches in the states have room for different numbers of steps.
     """
     check_integer("n_best", n_best)
     if not 1 <= n_best <= options.hypotheses:
@@ -81,6 +85,13 @@ def search(
             "Expected samples=0 with with_tree=True, because samples have no tree. Received: "
             f"samples={options.samples}"
         )
+    if terms is not None and options.samples:
+        raise ValueError(
+            "Expected samples=0 with terms, because samples are drawn, not searched. Received: "
+            f"samples={options.samples}"
+        )
+    automaton = None if terms is None else TermAutomaton(terms, end_id, pad_id)
+    max_lengths = options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1))
     step, states, memory = constrained(
         step,
         states,
@@ -91,17 +102,21 @@ def search(
         pad_id=pad_id,
         never_ids=never_ids,
         prefix_ids=prefix_ids,
+        terms=automaton,
+        max_lengths=max_lengths,
     )
     arguments = {
         "end_id": end_id,
         "pad_id": pad_id,
-        "max_lengths": options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1)),
+        "max_lengths": max_lengths,
         "with_records": with_records,
     }
     if options.samples:
         arguments |= {"keys": row_keys(sampled_from, pad_id), "n_best": n_best}
         return sample(step, states, memory, start_ids, options, **arguments)
-    if options.beam_size == 1 and not options.coverage_penalty and not with_tree:
+    # With terms, one hypothesis is a beam, whose candidates include the tokens of terms.
+    greedy = options.beam_size == 1 and not options.coverage_penalty
+    if greedy and not with_tree and terms is None:
         return greedy_search(step, states, memory, start_ids, options, **arguments)
     hypotheses, tree = beam_search(
         step,
@@ -112,6 +127,7 @@ def search(
         positions=source_mask,
         n_best=n_best,
         with_tree=with_tree,
+        terms=automaton,
         **arguments,
     )
     return hypotheses if tree is None else (hypotheses, tree)

@@ -1,0 +1,279 @@
+"""Terms that a sequence must contain, or must not contain, as an automaton on its tokens."""
+
+from typing import Any, NamedTuple
+
+from keras import ops
+
+from kerasnmt.ids import UNKNOWN_ID
+
+# Number of a token that equals no other token.
+_NO_TOKEN = -9
+# More tokens than any sequence has.
+_MANY = 10**6
+# Kinds of tokens besides those of the terms: whether a word begins at the token, and after it.
+_KINDS = ((False, False), (False, True), (True, False), (True, True))
+KINDS = len(_KINDS)
+
+State = dict[str, Any]
+
+
+class Terms(NamedTuple):
+    """Terms of each row, as sequences of tokens.
+
+    Each sequence is an alternative of a term. A sequence contains a term if it contains one of its
+    alternatives as whole words: words begin at the start of the alternative and after its end.
+    A row may have no terms.
+
+    Attributes:
+        ids: Tokens of each alternative, int32 `[batch, alternatives, length]`, right-padded. An
+            alternative without tokens counts as absent.
+        numbers: Number of the term to which each alternative belongs, from 1, int32
+            `[batch, alternatives]`. 0 for an alternative that must not occur.
+        opens: Whether a word can begin with each token after any other token, boolean
+            `[vocabulary]`: its text begins with a space or punctuation. None if each token is a
+            word.
+        closes: Whether a word can begin after each token, whatever follows, boolean `[vocabulary]`.
+            None if each token is a word. Tokens outside the vocabulary are like the unknown token.
+    """
+
+    ids: Any
+    numbers: Any
+    opens: Any = None
+    closes: Any = None
+
+
+class TermAutomaton:
+    """Automaton that reads a sequence, and knows which terms it contains.
+
+    The state of a hypothesis has all beginnings of alternatives with which the sequence ends. So no
+    occurrence is missed, as by the failure links of Aho and Corasick: each alternative is matched
+    by the algorithm Shift-And. An alternative has been found when all of its tokens have been read;
+    its term is met when a word begins with the next token, or the sequence ends.
+
+    `needed` is the number of tokens that a sequence needs to meet its terms: the rest of an
+    alternative that has begun, the shortest alternative of every other term, one after another, and
+    the end token. A token is impossible if more would be needed after it than there is room for.
+    So terms that fit into the maximum length are always met.
+
+    Source: Post and Vilar (2018), "Fast lexically constrained decoding with dynamic beam allocation
+    for neural machine translation", section 3; Hu et al. (2019), "Improved lexically constrained
+    decoding for translation and monolingual rewriting", section 3, for terms that share a
+    beginning; Baeza-Yates and Gonnet (1992), "A new approach to text searching", for Shift-And.
+
+    Args:
+        terms: Terms of each row.
+        end_id: Token that ends a sequence.
+        pad_id: Token that pads the alternatives.
+    """
+
+    def __init__(self, terms: Terms, end_id: int, pad_id: int) -> None:
+        self._terms = terms
+        self.end_id = end_id
+        self._pad_id = pad_id
+
+    @property
+    def first(self) -> State:
+        """State before the first token, a dict of tensors `[batch, ...]`."""
+        absent = ops.zeros_like(self._terms.ids, dtype="bool")
+        return {
+            "read": absent,
+            "met": ops.zeros_like(self._terms.numbers, dtype="bool"),
+            "closed": ops.ones_like(absent[:, 0, 0]),
+        }
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """Facts about the terms of each row, a dict of tensors `[batch, ...]`."""
+        terms = self._terms
+        real = ops.not_equal(terms.ids, self._pad_id)
+        ids = ops.where(real, terms.ids, _NO_TOKEN)
+        lengths = ops.sum(ops.cast(real, "int32"), axis=-1)
+        wanted = ops.logical_and(terms.numbers > 0, lengths > 0)
+        numbers = ops.where(wanted, terms.numbers, 0)
+        same = ops.logical_and(ops.equal(numbers[:, :, None], numbers[:, None]), wanted[:, None])
+        same = ops.logical_and(same, wanted[:, :, None])
+        opens, _ = self.kinds(ids)
+        # If a word cannot begin with its first token, an alternative needs a space before it.
+        size = lengths + ops.where(opens[..., 0], 0, 1)
+        alternatives = ops.arange(ops.shape(ids)[1], dtype="int32")
+        earlier = alternatives < alternatives[:, None]
+        other = size[:, None] < size[:, :, None]
+        tie = ops.logical_and(ops.equal(size[:, None], size[:, :, None]), earlier)
+        shorter = ops.logical_and(same, ops.logical_or(other, tie))
+        lead = ops.logical_and(wanted, ops.logical_not(ops.any(shorter, axis=-1)))
+        lead = ops.where(lead, size, 0)
+        tokens = ops.reshape(ids, (ops.shape(ids)[0], -1))
+        places = ops.arange(ops.shape(tokens)[1], dtype="int32")
+        again = ops.logical_and(
+            ops.equal(tokens[:, :, None], tokens[:, None]), places < places[:, None]
+        )
+        tokens = ops.where(ops.any(again, axis=-1), _NO_TOKEN, tokens)
+        return {
+            "ids": ids,
+            "lengths": lengths,
+            "opens": opens,
+            "same": ops.cast(same, "float32"),
+            "wanted": wanted,
+            "forbidden": ops.logical_and(terms.numbers == 0, lengths > 0),
+            "lead": lead,
+            "shortest": ops.sum(ops.where(same, lead[:, None], 0), axis=-1),
+            "tokens": tokens,
+        }
+
+    def kinds(self, ids: Any) -> tuple[Any, Any]:
+        """Return whether words begin at tokens, and after them, in the shape of `ids`."""
+        opens, closes = self._terms.opens, self._terms.closes
+        if opens is None or closes is None:
+            return ops.ones_like(ids, dtype="bool"), ops.ones_like(ids, dtype="bool")
+        inside = ops.logical_and(ids >= 0, ids < len(opens))
+        known = ops.where(inside, ids, UNKNOWN_ID)
+        opens, closes = (ops.convert_to_tensor(one, "bool") for one in (opens, closes))
+        return ops.take(opens, known, axis=0), ops.take(closes, known, axis=0)
+
+    def read(self, state: State, tables: dict[str, Any], ids: Any, is_first: Any) -> State:
+        """Return the state after tokens, int32 `[batch, hypotheses]`."""
+        equal = ops.equal(tables["ids"][:, None, None], ids[..., None, None, None])
+        opens, closes = self.kinds(ids[..., None])
+        after, _ = self._after(state, tables, equal, opens, closes, ids[..., None] == self.end_id)
+        closed = ops.logical_or(after["closed"], is_first[..., None])
+        return {name: value[:, :, 0] for name, value in {**after, "closed": closed}.items()}
+
+    def choices(self, state: State, tables: dict[str, Any], room: Any) -> tuple[Any, Any, Any]:
+        """Return what each next token leads to.
+
+        The choices are the tokens of the terms, in the order of `tables["tokens"]`; any other
+        token, by its kind, in the order of `kind_of`; and the end token.
+
+        Args:
+            state: State of each hypothesis, `[batch, hypotheses, ...]`.
+            tables: From `tables`.
+            room: Number of tokens that fit into each sequence, int32 `[batch, hypotheses]`.
+
+        Returns:
+            Three tensors `[batch, hypotheses, choices]`: whether the token is possible, boolean;
+            whether it belongs to a term that is not yet met, boolean; and the number of tokens that
+            are needed after it, int32.
+        """
+        tokens = tables["tokens"]
+        opens, closes = self.kinds(tokens)
+        no_token = ops.zeros_like(tokens[:, :1], dtype="bool")
+        more = [*_KINDS, (False, False)]
+        opens, closes = (
+            ops.concatenate(
+                [own, *(ops.logical_or(no_token, kind[side]) for kind in more)], axis=1
+            )[:, None]
+            for side, own in enumerate((opens, closes))
+        )
+        ends = [ops.zeros_like(tokens, dtype="bool"), *[no_token] * KINDS, ~no_token]
+        ends = ops.concatenate(ends, axis=1)[:, None]
+        equal = ops.equal(tokens[:, :, None, None], tables["ids"][:, None])
+        real = (tokens != _NO_TOKEN)[..., None, None]
+        equal = ops.pad(ops.logical_and(equal, real), ((0, 0), (0, len(more)), (0, 0), (0, 0)))
+        after, violated = self._after(state, tables, equal[:, None], opens, closes, ends)
+
+        one = {name: value[:, :, None] for name, value in state.items()}
+        before = self._needed(one, tables)
+        needed = self._needed(after, tables)
+        missing = ops.logical_and(_at(tables["lead"]) > 0, ops.logical_not(after["met"]))
+        done = ops.where(ops.any(missing, axis=-1), _MANY, 0)
+        room = room[..., None]
+        fits = ops.where(ends, done, needed) <= room - 1
+        possible = ops.logical_or(fits, before > room)
+        found = ops.logical_and(self._found(after, tables), _at(tables["forbidden"]))
+        violated = ops.logical_or(violated, ops.logical_and(ops.any(found, axis=-1), room <= 1))
+        begun = ops.logical_and(ops.any(after["read"], axis=-1), _at(tables["wanted"]))
+        progress = ops.any(ops.logical_and(begun, ops.logical_not(after["met"])), axis=-1)
+        needed = ops.where(ends, before, needed)
+        return ops.logical_and(possible, ops.logical_not(violated)), progress, needed
+
+    def kind_of(self, ids: Any) -> Any:
+        """Return the index of the kind of each token among the kinds, int32."""
+        opens, closes = (ops.cast(one, "int32") for one in self.kinds(ids))
+        return 2 * opens + closes
+
+    def _after(
+        self, state: State, tables: dict[str, Any], equal: Any, opens: Any, closes: Any, ends: Any
+    ) -> tuple[State, Any]:
+        """Return the states after several next tokens, and whether a forbidden phrase occurs.
+
+        Args:
+            state: States, `[batch, hypotheses, ...]`.
+            tables: From `tables`.
+            equal: Whether each token equals the tokens of each alternative, boolean
+                `[batch, 1 or hypotheses, choices, alternatives, length]`.
+            opens: Whether a word can begin with the token, `[batch, 1 or hypotheses, choices]`.
+            closes: Whether a word can begin after the token, of the same shape.
+            ends: Whether it is the end token, of the same shape.
+
+        Returns:
+            The states `[batch, hypotheses, choices, ...]`, and a boolean
+            `[batch, hypotheses, choices]`.
+        """
+        one = {name: value[:, :, None] for name, value in state.items()}
+        boundary = ops.logical_or(one["closed"], ops.logical_or(opens, ends))
+        confirmed = ops.logical_and(self._found(one, tables), boundary[..., None])
+        met = ops.logical_or(one["met"], _of_terms(confirmed, tables))
+        earlier = ops.logical_or(one["read"][..., :-1], ops.zeros_like(equal[..., 1:]))
+        begins = ops.logical_or(boundary[..., None, None], ops.zeros_like(equal[..., :1]))
+        begins, earlier = (
+            ops.logical_and(part, ops.ones_like(boundary[..., None, None]))
+            for part in (begins, earlier)
+        )
+        read = ops.logical_and(ops.concatenate([begins, earlier], axis=-1), equal)
+        closed = ops.logical_and(closes, ops.ones_like(boundary))
+        after = {"read": read, "met": met, "closed": closed}
+        # After a closing token, the phrase was already found. Then a prefix has forced it.
+        late = ops.logical_and(confirmed, ops.logical_not(one["closed"])[..., None])
+        now = ops.logical_and(self._found(after, tables), closed[..., None])
+        occurs = ops.logical_and(ops.logical_or(late, now), _at(tables["forbidden"]))
+        return after, ops.any(occurs, axis=-1)
+
+    def _found(self, state: State, tables: dict[str, Any]) -> Any:
+        """Return which alternatives a sequence ends with."""
+        places = ops.arange(ops.shape(tables["ids"])[-1], dtype="int32")
+        last = ops.equal(places, tables["lengths"][..., None] - 1)
+        return ops.any(ops.logical_and(state["read"], _at(last)), axis=-1)
+
+    def _needed(self, state: State, tables: dict[str, Any]) -> Any:
+        """Return the number of tokens that states `[batch, hypotheses, choices, ...]` need."""
+        found = self._found(state, tables)
+        must_go_on = ops.logical_and(
+            ops.any(ops.logical_and(found, _at(tables["forbidden"])), axis=-1),
+            ops.logical_not(state["closed"]),
+        )
+        # The terms that are missing if a word begins next, and if the present word continues.
+        lacking = ops.logical_not(state["met"])
+        kept = ops.logical_and(lacking, ops.logical_not(_of_terms(found, tables)))
+        of_kept, of_all = (
+            ops.sum(ops.where(one, _at(tables["lead"]), 0), axis=-1) for one in (kept, lacking)
+        )
+        anew = ops.where(must_go_on, of_all + 2, of_kept + 1)
+        # Or an alternative continues that has begun, or that can begin here.
+        places = ops.arange(ops.shape(tables["ids"])[-1], dtype="int32")
+        left = tables["lengths"][..., None] - places
+        here = ops.logical_or(
+            state["closed"][..., None, None], ops.zeros_like(state["read"][..., :1])
+        )
+        begun = ops.concatenate([here, state["read"][..., :-1]], axis=-1)
+        word = ops.logical_or(state["closed"][..., None, None], _at(tables["opens"]))
+        own = ops.where(word, kept[..., None], lacking[..., None])
+        possible = ops.logical_and(ops.logical_and(begun, own), _at(tables["wanted"])[..., None])
+        possible = ops.logical_and(possible, _at(left) > 0)
+        stuck = ops.logical_and(word, must_go_on[..., None, None])
+        possible = ops.logical_and(possible, ops.logical_not(stuck))
+        others = ops.where(word, of_kept[..., None, None], of_all[..., None, None])
+        costs = _at(left) + others - _at(tables["shortest"])[..., None] + 1
+        least = ops.min(ops.where(possible, costs, _MANY), axis=(-1, -2))
+        has_terms = _at(ops.any(tables["wanted"], axis=-1))
+        return ops.where(has_terms, ops.minimum(anew, least), 0)
+
+
+def _at(table: Any) -> Any:
+    """Return a table `[batch, ...]` for all hypotheses and choices, `[batch, 1, 1, ...]`."""
+    return table[:, None, None]
+
+
+def _of_terms(alternatives: Any, tables: dict[str, Any]) -> Any:
+    """Return the alternatives whose term has one of the given alternatives."""
+    given = ops.cast(alternatives, "float32")
+    return ops.matmul(given, ops.expand_dims(tables["same"], 1)) > 0
