@@ -11,6 +11,7 @@ from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, ServerModel, connect_translator, load_translator
 from kerasnmt.cli.options import BeamSize, Context, OptionalModel, SearchOptions, Tags, WithRuns
 from kerasnmt.cli.requests import RequestFiles, check_fields, checked_tags, tagged
+from kerasnmt.cli.terms import GlossaryFile, IgnoreCase, TermsFile, WantedTerms
 from kerasnmt.cli.tokens import token_kinds
 from kerasnmt.kinds import field_named, kind_of, kinds
 
@@ -59,6 +60,9 @@ def translate(
         list[Path] | None, typer.Argument(metavar="IMAGE", help="Further files of --image.")
     ] = None,
     tags: Tags = None,
+    terms: TermsFile = None,
+    glossary: GlossaryFile = None,
+    ignore_case: IgnoreCase = False,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
@@ -112,6 +116,8 @@ def translate(
     lines stay empty. A line with too many tokens for the model is truncated, with a warning
     unless the model is on a server.
 
+    With --terms or --glossary, a warning names each term that a translation lacks.
+
     Models that caption images read --image a.png b.png. Models that answer questions read --story
     FILE and questions. They write one caption or answer per line.
     """
@@ -144,6 +150,9 @@ def translate(
         )
     lines = _Lines(batch_size, scores, alignments, n_best)
     lines.check(files.fields)
+    wanted = WantedTerms(terms, glossary, ignore_case)
+    others = {"--n-best": n_best, "--alignments": alignments, "--server": server}
+    wanted.check(files.fields, [option for option, value in others.items() if value])
     console = progress_console()
     with console.status("loading the model"):
         if remote is not None:
@@ -158,13 +167,15 @@ def translate(
     done = 0
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
     for request in files.chunks(batch_size if files.live else batch_size * 16):
+        of_texts = wanted.of(request["text"]) if wanted else []
         if start:
             request["text"] = tagged(request["text"], start)
-        sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done))
+        sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done, of_texts))
         sys.stdout.flush()
         done += len(next(iter(request.values())))
         if not files.live and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")
+    wanted.finish()
 
 
 def _with_named_files(sources: dict[str, Any], fields: list[str]) -> dict[str, Any]:
@@ -238,9 +249,13 @@ class _Lines(NamedTuple):
                 f"{n_best}. Choose a smaller number or, for a run, a larger --beam-size."
             )
 
-    def of(self, translator: Any, request: dict[str, list], done: int) -> Iterator[str]:
-        """Return the lines for a request, after the rows that are done."""
+    def of(
+        self, translator: Any, request: dict[str, list], done: int, terms: Sequence[str]
+    ) -> Iterator[str]:
+        """Return the lines for a request, after the rows that are done, with the terms of texts."""
         options: dict[str, Any] = {"batch_size": self.batch_size, "first_number": done + 1}
+        if any(terms):
+            return self._columns(translator.with_terms(request, terms, **options))
         if self.n_best is None and not self.alignments:
             return self._columns(translator.ask(request, **options))
         texts = request["text"]

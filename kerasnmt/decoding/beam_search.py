@@ -278,12 +278,8 @@ class TermBeam(Beam):
         again = ops.any(ops.logical_and(ops.equal(key[:, :, None], key[:, None]), earlier), axis=-1)
         impossible = ops.logical_or(impossible, again)
         scores = ops.where(impossible, 2 * IMPOSSIBLE, scores)
-        count, choices = ops.shape(tokens)[1], ops.shape(needed)[-1]
-        same = ops.equal(ids[..., None], tokens[:, None])
-        choice = ops.sum(ops.where(same, ops.arange(count, dtype="int32"), 0), axis=-1)
-        choice = ops.where(ops.any(same, axis=-1), choice, count + self.terms.kind_of(ids))
-        choice = ops.where(ids == self.end_id, choices - 1, choice)
-        choice = ops.where(impossible, 0, parents * choices + choice)
+        choice = parents * ops.shape(needed)[-1] + self.terms.choice_of(ids, tokens)
+        choice = ops.where(impossible, 0, choice)
         banks = _taken(ops.reshape(needed, (ops.shape(ids)[0], -1)), choice)
         banks = ops.minimum(banks, _MOST_BANKS - 1)
         higher = scores[:, None] > scores[:, :, None]

@@ -82,7 +82,7 @@ def constrained(
         if terms is not None:
             room = given["max_lengths"][:, None] - time
             masked, following["terms"] = _with_terms(
-                terms, log_probabilities, masked, ids, carried["terms"], given["terms"], time, room
+                terms, log_probabilities, masked, ids, carried["terms"], given["terms"], room
             )
         if "prefix_ids" in given:
             wanted = _at(given["prefix_ids"], time, pad_id)[..., None]
@@ -112,7 +112,17 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
         earlier = history[..., size - 1 - offset : length - offset]
         repeated = ops.logical_and(repeated, earlier == last)
 
-    return _replaced(log_probabilities, history[..., size - 1 :], repeated, IMPOSSIBLE)
+    # Updates without a repetition go to an extra last index, which exists for an empty batch too.
+    shape = ops.shape(log_probabilities)
+    flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),))
+    rows = ops.reshape(ops.arange(shape[0] * shape[1], dtype="int32"), (-1, shape[1], 1))
+    ids = history[..., size - 1 :]
+    repeated = ops.logical_and(repeated, ids < shape[2])  # the start token may be outside
+    repeated = ops.logical_and(repeated, ids >= 0)  # the padding after an end may be negative
+    indices = rows * shape[2] + ids
+    indices = ops.reshape(ops.where(repeated, indices, shape[0] * shape[1] * shape[2]), (-1, 1))
+    updates = ops.full_like(indices[:, 0], IMPOSSIBLE, dtype=flat.dtype)
+    return ops.reshape(ops.scatter_update(flat, indices, updates)[:-1], shape)
 
 
 def _with_terms(
@@ -122,7 +132,6 @@ def _with_terms(
     ids: Any,
     state: dict[str, Any],
     tables: dict[str, Any],
-    time: Any,
     room: Any,
 ) -> tuple[Any, dict[str, Any]]:
     """Forbid the tokens after which the terms could not be met.
@@ -132,64 +141,65 @@ def _with_terms(
         log_probabilities: `[batch, hypotheses, vocabulary]`.
         masked: The same with other constraints.
         ids: Tokens fed, int32 `[batch, hypotheses]`.
-        state: State of the automaton before these tokens.
+        state: First state of the automaton, or the result of the step before.
         tables: Tables of the automaton.
-        time: Index of the tokens fed, int32 `[batch, hypotheses]`.
         room: Number of tokens that fit into each sequence, int32 `[batch, hypotheses]`.
 
     Returns:
-        The log-probabilities, and the state after the tokens, with the results of
-        `TermAutomaton.choices` that a beam search needs.
+        The log-probabilities, and the results of `TermAutomaton.choices`: `after`, `progress` and
+        `needed`.
     """
-    state = terms.read(state, tables, ids, time == 0)
-    possible, progress, needed = terms.choices(state, tables, room)
+    if "after" in state:
+        state = terms.chosen(state["after"], tables, ids)
+    after, possible, progress, needed = terms.choices(state, tables, room)
     count = ops.shape(tables["tokens"])[1]
-    progress = progress[..., :count]
-    tokens = tables["tokens"][:, None] + ops.zeros_like(progress, dtype="int32")
-    # The tokens of terms, and the end token, are masked one by one, and others by their kind.
-    others = possible[..., count:-1]
     vocabulary = ops.arange(ops.shape(masked)[-1], dtype="int32")
-    kinds = terms.kind_of(vocabulary) == ops.arange(KINDS, dtype="int32")[:, None]
-    refused = ops.cast(ops.logical_not(others), masked.dtype)
-    refused = ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, masked.dtype))
+    # The tokens of terms, and the end token, are masked one by one, and others by their kind.
+    refused = ops.where(possible[..., count:-1], 0.0, IMPOSSIBLE)
+    kinds = ops.equal(ops.arange(KINDS, dtype="int32")[:, None], terms.kind_of(vocabulary))
+    others = masked + ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, "float32"))
+    progress = progress[..., :count]
+    tokens = tables["tokens"][:, None] + ops.zeros_like(needed[..., :count])
     own = ops.where(progress, picked(log_probabilities, tokens), picked(masked, tokens))
-    end = ops.full_like(tokens[..., :1], terms.end_id)
-    tokens = ops.concatenate([tokens, end], axis=-1)
+    end = ops.full_like(needed[..., :1], terms.end_id)
     values = ops.concatenate([own, picked(masked, end)], axis=-1)
     here = ops.concatenate([possible[..., :count], possible[..., -1:]], axis=-1)
     values = ops.where(here, values, IMPOSSIBLE)
-    masked = _replaced(masked + IMPOSSIBLE * refused, tokens, True, values)
-    return masked, {**state, "progress": progress, "needed": needed}
+    # A padding token stands for the end token.
+    padding = ops.logical_or(tokens < 0, tokens >= ops.shape(masked)[-1])
+    tokens = ops.concatenate([ops.where(padding, terms.end_id, tokens), end], axis=-1)
+    values = ops.where(ops.equal(tokens, terms.end_id), values[..., -1:], values)
+    return _replaced(others, tokens, values), {
+        "after": after,
+        "progress": progress,
+        "needed": needed,
+    }
 
 
-def _flat_indices(ids: Any, shape: Any) -> tuple[Any, Any]:
-    """Return the indices of tokens in flat log-probabilities, and whether they are inside.
-
-    The start token may be outside, and the padding after an end may be negative.
-    """
-    rows = ops.reshape(ops.arange(shape[0] * shape[1], dtype="int32"), (-1, shape[1], 1))
-    return rows * shape[2] + ids, ops.logical_and(ids >= 0, ids < shape[2])
+def _starts(log_probabilities: Any) -> Any:
+    """Return where the tokens of each hypothesis begin in flat log-probabilities."""
+    rows, hypotheses, vocabulary = ops.shape(log_probabilities)
+    starts = ops.arange(rows * hypotheses, dtype="int32") * vocabulary
+    return ops.reshape(starts, (-1, hypotheses, 1))
 
 
 def picked(log_probabilities: Any, ids: Any) -> Any:
-    """Return the log-probabilities of tokens, int32 `[batch, hypotheses, n]`."""
-    indices, inside = _flat_indices(ids, ops.shape(log_probabilities))
-    flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),), constant_values=IMPOSSIBLE)
-    return ops.take(flat, ops.where(inside, indices, ops.shape(flat)[0] - 1), axis=0)
+    """Return the log-probabilities of tokens, int32 `[batch, hypotheses, n]`.
+
+    Tokens outside the vocabulary are impossible.
+    """
+    inside = ops.logical_and(ids >= 0, ids < ops.shape(log_probabilities)[-1])
+    indices = _starts(log_probabilities) + ops.where(inside, ids, 0)
+    values = ops.take(ops.reshape(log_probabilities, (-1,)), indices, axis=0)
+    return ops.where(inside, values, IMPOSSIBLE)
 
 
-def _replaced(log_probabilities: Any, ids: Any, where: Any, values: Any) -> Any:
+def _replaced(log_probabilities: Any, ids: Any, values: Any) -> Any:
     """Replace the log-probabilities of tokens, int32 `[batch, hypotheses, n]`."""
-    # Other updates go to an extra last index, which exists for an empty batch too.
-    shape = ops.shape(log_probabilities)
-    flat = ops.pad(ops.reshape(log_probabilities, (-1,)), ((0, 1),))
-    indices, inside = _flat_indices(ids, shape)
-    last = shape[0] * shape[1] * shape[2]
-    indices = ops.where(ops.logical_and(inside, where), indices, last)
-    updates = ops.cast(values + ops.zeros_like(indices, dtype=flat.dtype), flat.dtype)
-    updates = ops.reshape(updates, (-1,))
-    flat = ops.scatter_update(flat, ops.reshape(indices, (-1, 1)), updates)
-    return ops.reshape(flat[:-1], shape)
+    indices = ops.reshape(_starts(log_probabilities) + ids, (-1, 1))
+    flat = ops.reshape(log_probabilities, (-1,))
+    flat = ops.scatter_update(flat, indices, ops.reshape(values, (-1,)))
+    return ops.reshape(flat, ops.shape(log_probabilities))
 
 
 def _at(prefix_ids: Any, time: Any, pad_id: int) -> Any:

@@ -11,8 +11,8 @@ _NO_TOKEN = -9
 # More tokens than any sequence has.
 _MANY = 10**6
 # Kinds of tokens besides those of the terms: whether a word begins at the token, and after it.
-_KINDS = ((False, False), (False, True), (True, False), (True, True))
-KINDS = len(_KINDS)
+_OPENS, _CLOSES = (False, False, True, True), (False, True, False, True)
+KINDS = len(_OPENS)
 
 State = dict[str, Any]
 
@@ -130,19 +130,28 @@ class TermAutomaton:
         opens, closes = (ops.convert_to_tensor(one, "bool") for one in (opens, closes))
         return ops.take(opens, known, axis=0), ops.take(closes, known, axis=0)
 
-    def read(self, state: State, tables: dict[str, Any], ids: Any, is_first: Any) -> State:
-        """Return the state after tokens, int32 `[batch, hypotheses]`."""
-        equal = ops.equal(tables["ids"][:, None, None], ids[..., None, None, None])
-        opens, closes = self.kinds(ids[..., None])
-        after, _ = self._after(state, tables, equal, opens, closes, ids[..., None] == self.end_id)
-        closed = ops.logical_or(after["closed"], is_first[..., None])
-        return {name: value[:, :, 0] for name, value in {**after, "closed": closed}.items()}
+    def chosen(self, after: State, tables: dict[str, Any], ids: Any) -> State:
+        """Return the states `[batch, hypotheses, ...]` after tokens, int32 `[batch, hypotheses]`.
 
-    def choices(self, state: State, tables: dict[str, Any], room: Any) -> tuple[Any, Any, Any]:
-        """Return what each next token leads to.
+        Args:
+            after: States after each choice, from `choices`.
+            tables: From `tables`.
+            ids: Tokens.
+        """
+        choice = self.choice_of(ids, tables["tokens"])
+        rows, hypotheses, choices = ops.shape(after["closed"])
+        first = ops.arange(rows * hypotheses, dtype="int32") * choices
+        flat = ops.reshape(first, (-1, hypotheses)) + choice
 
-        The choices are the tokens of the terms, in the order of `tables["tokens"]`; any other
-        token, by its kind, in the order of `kind_of`; and the end token.
+        def choose(value: Any) -> Any:
+            return ops.take(ops.reshape(value, (-1, *ops.shape(value)[3:])), flat, axis=0)
+
+        return {name: choose(value) for name, value in after.items()}
+
+    def choices(
+        self, state: State, tables: dict[str, Any], room: Any
+    ) -> tuple[State, Any, Any, Any]:
+        """Return what each next token leads to; see `choice_of` for the order of the tokens.
 
         Args:
             state: State of each hypothesis, `[batch, hypotheses, ...]`.
@@ -150,41 +159,54 @@ class TermAutomaton:
             room: Number of tokens that fit into each sequence, int32 `[batch, hypotheses]`.
 
         Returns:
-            Three tensors `[batch, hypotheses, choices]`: whether the token is possible, boolean;
-            whether it belongs to a term that is not yet met, boolean; and the number of tokens that
-            are needed after it, int32.
+            The states after the tokens, and three tensors, `[batch, hypotheses, choices, ...]`
+            each: whether the token is possible, boolean; whether it belongs to a term that is not
+            yet met, boolean; and the number of tokens that are needed after it, int32.
         """
         tokens = tables["tokens"]
         opens, closes = self.kinds(tokens)
-        no_token = ops.zeros_like(tokens[:, :1], dtype="bool")
-        more = [*_KINDS, (False, False)]
+        others = ops.zeros_like(tokens[:, :1], dtype="bool")
         opens, closes = (
-            ops.concatenate(
-                [own, *(ops.logical_or(no_token, kind[side]) for kind in more)], axis=1
-            )[:, None]
-            for side, own in enumerate((opens, closes))
+            ops.concatenate([own, *(ops.logical_or(others, one) for one in more)], axis=1)[:, None]
+            for own, more in ((opens, (*_OPENS, False)), (closes, (*_CLOSES, False)))
         )
-        ends = [ops.zeros_like(tokens, dtype="bool"), *[no_token] * KINDS, ~no_token]
-        ends = ops.concatenate(ends, axis=1)[:, None]
+        ends = ops.equal(ops.arange(ops.shape(opens)[-1], dtype="int32"), ops.shape(opens)[-1] - 1)
+        real = ops.not_equal(tokens, _NO_TOKEN)[..., None, None]
         equal = ops.equal(tokens[:, :, None, None], tables["ids"][:, None])
-        real = (tokens != _NO_TOKEN)[..., None, None]
-        equal = ops.pad(ops.logical_and(equal, real), ((0, 0), (0, len(more)), (0, 0), (0, 0)))
-        after, violated = self._after(state, tables, equal[:, None], opens, closes, ends)
+        equal = ops.pad(ops.logical_and(equal, real), ((0, 0), (0, KINDS + 1), (0, 0), (0, 0)))
+        now = {name: value[:, :, None] for name, value in state.items()}
+        after, violated = self._after(now, tables, equal[:, None], opens, closes, ends)
 
-        one = {name: value[:, :, None] for name, value in state.items()}
-        before = self._needed(one, tables)
-        needed = self._needed(after, tables)
-        missing = ops.logical_and(_at(tables["lead"]) > 0, ops.logical_not(after["met"]))
-        done = ops.where(ops.any(missing, axis=-1), _MANY, 0)
+        both = {name: ops.concatenate([now[name], after[name]], axis=2) for name in state}
+        found = self._found(both, tables)
+        needed = self._needed(both, found, tables)
+        before, needed = needed[..., :1], needed[..., 1:]
+        lacking = ops.logical_not(after["met"])
+        missing = ops.any(ops.logical_and(_at(tables["lead"]) > 0, lacking), axis=-1)
         room = room[..., None]
-        fits = ops.where(ends, done, needed) <= room - 1
-        possible = ops.logical_or(fits, before > room)
-        found = ops.logical_and(self._found(after, tables), _at(tables["forbidden"]))
-        violated = ops.logical_or(violated, ops.logical_and(ops.any(found, axis=-1), room <= 1))
+        fits = ops.where(ends, ops.where(missing, _MANY, 0), needed) < room
+        last = ops.any(ops.logical_and(found[:, :, 1:], _at(tables["forbidden"])), axis=-1)
+        violated = ops.logical_or(violated, ops.logical_and(last, room <= 1))
+        possible = ops.logical_and(ops.logical_or(fits, before > room), ops.logical_not(violated))
         begun = ops.logical_and(ops.any(after["read"], axis=-1), _at(tables["wanted"]))
-        progress = ops.any(ops.logical_and(begun, ops.logical_not(after["met"])), axis=-1)
-        needed = ops.where(ends, before, needed)
-        return ops.logical_and(possible, ops.logical_not(violated)), progress, needed
+        progress = ops.any(ops.logical_and(begun, lacking), axis=-1)
+        return after, possible, progress, ops.where(ends, before, needed)
+
+    def choice_of(self, ids: Any, tokens: Any) -> Any:
+        """Return the indices of tokens among the choices, int32.
+
+        The choices are the tokens of the terms; any other token, by its kind, in the order of
+        `kind_of`; and the end token.
+
+        Args:
+            ids: Tokens, int32 `[batch, n]`.
+            tokens: Tokens of the terms, int32 `[batch, tokens]`, each once; from `tables`.
+        """
+        count = ops.shape(tokens)[1]
+        same = ops.equal(ids[..., None], tokens[:, None])
+        choice = ops.sum(ops.where(same, ops.arange(count, dtype="int32"), 0), axis=-1)
+        choice = ops.where(ops.any(same, axis=-1), choice, count + self.kind_of(ids))
+        return ops.where(ops.equal(ids, self.end_id), count + KINDS, choice)
 
     def kind_of(self, ids: Any) -> Any:
         """Return the index of the kind of each token among the kinds, int32."""
@@ -192,40 +214,36 @@ class TermAutomaton:
         return 2 * opens + closes
 
     def _after(
-        self, state: State, tables: dict[str, Any], equal: Any, opens: Any, closes: Any, ends: Any
+        self, now: State, tables: dict[str, Any], equal: Any, opens: Any, closes: Any, ends: Any
     ) -> tuple[State, Any]:
-        """Return the states after several next tokens, and whether a forbidden phrase occurs.
+        """Return the states after the choices, and whether a forbidden phrase occurs.
 
         Args:
-            state: States, `[batch, hypotheses, ...]`.
+            now: States, `[batch, hypotheses, 1, ...]`.
             tables: From `tables`.
             equal: Whether each token equals the tokens of each alternative, boolean
-                `[batch, 1 or hypotheses, choices, alternatives, length]`.
-            opens: Whether a word can begin with the token, `[batch, 1 or hypotheses, choices]`.
-            closes: Whether a word can begin after the token, of the same shape.
-            ends: Whether it is the end token, of the same shape.
+                `[batch, 1, choices, alternatives, length]`.
+            opens: Whether a word can begin with the token, `[batch, 1, choices]`.
+            closes: Whether a word can begin after the token, `[batch, 1, choices]`.
+            ends: Whether it is the end token, `[choices]`.
 
         Returns:
             The states `[batch, hypotheses, choices, ...]`, and a boolean
             `[batch, hypotheses, choices]`.
         """
-        one = {name: value[:, :, None] for name, value in state.items()}
-        boundary = ops.logical_or(one["closed"], ops.logical_or(opens, ends))
-        confirmed = ops.logical_and(self._found(one, tables), boundary[..., None])
-        met = ops.logical_or(one["met"], _of_terms(confirmed, tables))
-        earlier = ops.logical_or(one["read"][..., :-1], ops.zeros_like(equal[..., 1:]))
-        begins = ops.logical_or(boundary[..., None, None], ops.zeros_like(equal[..., :1]))
-        begins, earlier = (
-            ops.logical_and(part, ops.ones_like(boundary[..., None, None]))
-            for part in (begins, earlier)
-        )
-        read = ops.logical_and(ops.concatenate([begins, earlier], axis=-1), equal)
+        boundary = ops.logical_or(now["closed"], ops.logical_or(opens, ends))
+        confirmed = ops.logical_and(self._found(now, tables), boundary[..., None])
+        met = ops.logical_or(now["met"], _of_terms(confirmed, tables))
+        earlier = ops.pad(now["read"][..., :-1], (*[(0, 0)] * 4, (1, 0)))
+        first = ops.equal(ops.arange(ops.shape(equal)[-1], dtype="int32"), 0)
+        begins = ops.logical_and(boundary[..., None, None], first)
+        read = ops.logical_and(ops.logical_or(begins, earlier), equal)
         closed = ops.logical_and(closes, ops.ones_like(boundary))
         after = {"read": read, "met": met, "closed": closed}
         # After a closing token, the phrase was already found. Then a prefix has forced it.
-        late = ops.logical_and(confirmed, ops.logical_not(one["closed"])[..., None])
-        now = ops.logical_and(self._found(after, tables), closed[..., None])
-        occurs = ops.logical_and(ops.logical_or(late, now), _at(tables["forbidden"]))
+        late = ops.logical_and(confirmed, ops.logical_not(now["closed"])[..., None])
+        found = ops.logical_and(self._found(after, tables), closed[..., None])
+        occurs = ops.logical_and(ops.logical_or(late, found), _at(tables["forbidden"]))
         return after, ops.any(occurs, axis=-1)
 
     def _found(self, state: State, tables: dict[str, Any]) -> Any:
@@ -234,9 +252,8 @@ class TermAutomaton:
         last = ops.equal(places, tables["lengths"][..., None] - 1)
         return ops.any(ops.logical_and(state["read"], _at(last)), axis=-1)
 
-    def _needed(self, state: State, tables: dict[str, Any]) -> Any:
+    def _needed(self, state: State, found: Any, tables: dict[str, Any]) -> Any:
         """Return the number of tokens that states `[batch, hypotheses, choices, ...]` need."""
-        found = self._found(state, tables)
         must_go_on = ops.logical_and(
             ops.any(ops.logical_and(found, _at(tables["forbidden"])), axis=-1),
             ops.logical_not(state["closed"]),
@@ -251,11 +268,10 @@ class TermAutomaton:
         # Or an alternative continues that has begun, or that can begin here.
         places = ops.arange(ops.shape(tables["ids"])[-1], dtype="int32")
         left = tables["lengths"][..., None] - places
-        here = ops.logical_or(
-            state["closed"][..., None, None], ops.zeros_like(state["read"][..., :1])
-        )
-        begun = ops.concatenate([here, state["read"][..., :-1]], axis=-1)
-        word = ops.logical_or(state["closed"][..., None, None], _at(tables["opens"]))
+        closed = state["closed"][..., None, None]
+        begun = ops.pad(state["read"][..., :-1], (*[(0, 0)] * 4, (1, 0)))
+        begun = ops.logical_or(begun, ops.logical_and(closed, ops.equal(places, 0)))
+        word = ops.logical_or(closed, _at(tables["opens"]))
         own = ops.where(word, kept[..., None], lacking[..., None])
         possible = ops.logical_and(ops.logical_and(begun, own), _at(tables["wanted"])[..., None])
         possible = ops.logical_and(possible, _at(left) > 0)

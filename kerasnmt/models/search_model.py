@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree, search
+from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree, Terms, search
 from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, extended
 from kerasnmt.models.checks import check_integers
 
@@ -31,6 +31,7 @@ class SearchModel(keras.Model):
         inputs: Any,
         *,
         prefix_ids: Any = None,
+        terms: Terms | None = None,
         n_best: int = 1,
         with_records: bool = False,
         with_tree: bool = False,
@@ -47,6 +48,7 @@ class SearchModel(keras.Model):
                 or `source_ids` alone. Inputs of the target are ignored.
             prefix_ids: Tokens with which each target must begin, int32 `[batch, prefix_length]`,
                 padded on the right with 0, or None.
+            terms: Terms that each target must contain, or must not, as ids padded with 0, or None.
             n_best: Number of targets for each source, at most the number of hypotheses.
             with_records: Whether to return the records, such as attention weights.
             with_tree: Whether to return the tree of the beam search. Samples have no tree.
@@ -63,7 +65,7 @@ class SearchModel(keras.Model):
 
         Raises:
             ValueError: If an option or `n_best` is out of range, if there is a coverage penalty but
-                no attention, or a tree of samples is wanted.
+                no attention, or a tree of samples or samples with terms are wanted.
         """
         search_options = SearchOptions.from_keywords(options)
         if search_options.coverage_penalty:
@@ -86,6 +88,7 @@ class SearchModel(keras.Model):
             never_ids=search_options.never_ids(self.copies),
             n_best=n_best,
             prefix_ids=prefix_ids,
+            terms=terms,
             with_records=with_records,
             with_tree=with_tree,
             sampled_from=inputs,
