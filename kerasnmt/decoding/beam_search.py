@@ -243,8 +243,15 @@ class TermBeam(Beam):
         parents = ops.arange(hypotheses, dtype="int32") + ops.zeros_like(ids[..., 0])
         each = scores + best[..., 0], ids[..., 0], parents
         tokens = tables["tokens"][:, None] + ops.zeros_like(parents[..., None])
-        sums = scores[..., None] + picked(log_probabilities, tokens)
-        sums = ops.where(known["progress"], sums, IMPOSSIBLE)
+        inside = ops.clip(tokens, 0, vocabulary - 1)
+        gains = ops.where(known["progress"], picked(log_probabilities, inside), IMPOSSIBLE)
+        # More tokens of a hypothesis than there are slots are never chosen.
+        size = wanted.shape[1]
+        gains = ops.pad(gains, ((0, 0), (0, 0), (0, size)), constant_values=IMPOSSIBLE)
+        gains, places = ops.top_k(gains, size)
+        places = ops.minimum(ops.cast(places, "int32"), ops.shape(tokens)[-1] - 1)
+        tokens = picked(tokens, places)
+        sums = scores[..., None] + gains
         parents = parents[..., None] + ops.zeros_like(tokens)
         of_terms = (ops.reshape(one, (rows, -1)) for one in (sums, tokens, parents))
         scores, ids, parents = (

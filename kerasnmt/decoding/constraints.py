@@ -81,8 +81,9 @@ def constrained(
             following["history"] = history
         if terms is not None:
             room = given["max_lengths"][:, None] - time
+            free = log_probabilities if options.no_repeat_ngram else masked
             masked, following["terms"] = _with_terms(
-                terms, log_probabilities, masked, ids, carried["terms"], given["terms"], room
+                terms, free, masked, ids, carried["terms"], given["terms"], room
             )
         if "prefix_ids" in given:
             wanted = _at(given["prefix_ids"], time, pad_id)[..., None]
@@ -127,7 +128,7 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
 
 def _with_terms(
     terms: TermAutomaton,
-    log_probabilities: Any,
+    free: Any,
     masked: Any,
     ids: Any,
     state: dict[str, Any],
@@ -138,8 +139,8 @@ def _with_terms(
 
     Args:
         terms: Automaton of the terms.
-        log_probabilities: `[batch, hypotheses, vocabulary]`.
-        masked: The same with other constraints.
+        free: Log-probabilities of the tokens of terms, `[batch, hypotheses, vocabulary]`.
+        masked: Log-probabilities with other constraints, of the same shape.
         ids: Tokens fed, int32 `[batch, hypotheses]`.
         state: First state of the automaton, or the result of the step before.
         tables: Tables of the automaton.
@@ -153,27 +154,31 @@ def _with_terms(
         state = terms.chosen(state["after"], tables, ids)
     after, possible, progress, needed = terms.choices(state, tables, room)
     count = ops.shape(tables["tokens"])[1]
-    vocabulary = ops.arange(ops.shape(masked)[-1], dtype="int32")
+    vocabulary_size = ops.shape(masked)[-1]
+    vocabulary = ops.arange(vocabulary_size, dtype="int32")
     # The tokens of terms, and the end token, are masked one by one, and others by their kind.
     refused = ops.where(possible[..., count:-1], 0.0, IMPOSSIBLE)
     kinds = ops.equal(ops.arange(KINDS, dtype="int32")[:, None], terms.kind_of(vocabulary))
-    others = masked + ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, "float32"))
+    others = ops.cond(
+        ops.any(refused < 0),
+        lambda: masked + ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, "float32")),
+        lambda: masked,
+    )
     progress = progress[..., :count]
-    tokens = tables["tokens"][:, None] + ops.zeros_like(needed[..., :count])
-    own = ops.where(progress, picked(log_probabilities, tokens), picked(masked, tokens))
     end = ops.full_like(needed[..., :1], terms.end_id)
-    values = ops.concatenate([own, picked(masked, end)], axis=-1)
-    here = ops.concatenate([possible[..., :count], possible[..., -1:]], axis=-1)
-    values = ops.where(here, values, IMPOSSIBLE)
+    tokens = tables["tokens"][:, None] + ops.zeros_like(needed[..., :count])
     # A padding token stands for the end token.
-    padding = ops.logical_or(tokens < 0, tokens >= ops.shape(masked)[-1])
-    tokens = ops.concatenate([ops.where(padding, terms.end_id, tokens), end], axis=-1)
-    values = ops.where(ops.equal(tokens, terms.end_id), values[..., -1:], values)
-    return _replaced(others, tokens, values), {
-        "after": after,
-        "progress": progress,
-        "needed": needed,
-    }
+    tokens = ops.where(ops.logical_and(tokens >= 0, tokens < vocabulary_size), tokens, end)
+    own = picked(masked, tokens)
+    if free is not masked:
+        own = ops.where(progress, picked(free, tokens), own)
+    values = ops.concatenate([own, picked(masked, end)], axis=-1)
+    possible = ops.concatenate([possible[..., :count], possible[..., -1:]], axis=-1)
+    values = ops.where(possible, values, IMPOSSIBLE)
+    tokens = ops.concatenate([tokens, end], axis=-1)
+    values = ops.where(ops.equal(tokens, end), values[..., -1:], values)
+    masked = _replaced(others, tokens, values)
+    return masked, {"after": after, "progress": progress, "needed": needed}
 
 
 def _starts(log_probabilities: Any) -> Any:
@@ -183,15 +188,17 @@ def _starts(log_probabilities: Any) -> Any:
     return ops.reshape(starts, (-1, hypotheses, 1))
 
 
-def picked(log_probabilities: Any, ids: Any) -> Any:
-    """Return the log-probabilities of tokens, int32 `[batch, hypotheses, n]`.
+def picked(values: Any, indices: Any) -> Any:
+    """Take values `[batch, hypotheses, size]` of each hypothesis by indices below `size`.
 
-    Tokens outside the vocabulary are impossible.
+    Args:
+        values: Values, such as log-probabilities.
+        indices: Int32 `[batch, hypotheses, n]`, for example tokens.
+
+    Returns:
+        `[batch, hypotheses, n]`.
     """
-    inside = ops.logical_and(ids >= 0, ids < ops.shape(log_probabilities)[-1])
-    indices = _starts(log_probabilities) + ops.where(inside, ids, 0)
-    values = ops.take(ops.reshape(log_probabilities, (-1,)), indices, axis=0)
-    return ops.where(inside, values, IMPOSSIBLE)
+    return ops.take(ops.reshape(values, (-1,)), _starts(values) + indices, axis=0)
 
 
 def _replaced(log_probabilities: Any, ids: Any, values: Any) -> Any:

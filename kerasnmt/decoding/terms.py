@@ -102,6 +102,11 @@ class TermAutomaton:
         shorter = ops.logical_and(same, ops.logical_or(other, tie))
         lead = ops.logical_and(wanted, ops.logical_not(ops.any(shorter, axis=-1)))
         lead = ops.where(lead, size, 0)
+        # Tokens that are left, with the end token, instead of those of the shortest alternative.
+        left = lengths[..., None] - ops.arange(ops.shape(ids)[2], dtype="int32")
+        shortest = ops.sum(ops.where(same, lead[:, None], 0), axis=-1)[..., None]
+        goes_on = ops.logical_and(left > 0, wanted[..., None])
+        left = ops.where(goes_on, left + 1 - shortest, _MANY)
         tokens = ops.reshape(ids, (ops.shape(ids)[0], -1))
         places = ops.arange(ops.shape(tokens)[1], dtype="int32")
         again = ops.logical_and(
@@ -116,7 +121,7 @@ class TermAutomaton:
             "wanted": wanted,
             "forbidden": ops.logical_and(terms.numbers == 0, lengths > 0),
             "lead": lead,
-            "shortest": ops.sum(ops.where(same, lead[:, None], 0), axis=-1),
+            "left": left,
             "tokens": tokens,
         }
 
@@ -266,20 +271,19 @@ class TermAutomaton:
         )
         anew = ops.where(must_go_on, of_all + 2, of_kept + 1)
         # Or an alternative continues that has begun, or that can begin here.
-        places = ops.arange(ops.shape(tables["ids"])[-1], dtype="int32")
-        left = tables["lengths"][..., None] - places
+        kept = ops.logical_and(kept, ops.logical_not(must_go_on)[..., None])
+        if_word, if_not = (
+            ops.where(one, others[..., None], _MANY)
+            for one, others in ((kept, of_kept), (lacking, of_all))
+        )
         closed = state["closed"][..., None, None]
-        begun = ops.pad(state["read"][..., :-1], (*[(0, 0)] * 4, (1, 0)))
-        begun = ops.logical_or(begun, ops.logical_and(closed, ops.equal(places, 0)))
         word = ops.logical_or(closed, _at(tables["opens"]))
-        own = ops.where(word, kept[..., None], lacking[..., None])
-        possible = ops.logical_and(ops.logical_and(begun, own), _at(tables["wanted"])[..., None])
-        possible = ops.logical_and(possible, _at(left) > 0)
-        stuck = ops.logical_and(word, must_go_on[..., None, None])
-        possible = ops.logical_and(possible, ops.logical_not(stuck))
-        others = ops.where(word, of_kept[..., None, None], of_all[..., None, None])
-        costs = _at(left) + others - _at(tables["shortest"])[..., None] + 1
-        least = ops.min(ops.where(possible, costs, _MANY), axis=(-1, -2))
+        others = ops.where(word, if_word[..., None], if_not[..., None])
+        begun = ops.pad(state["read"][..., :-1], (*[(0, 0)] * 4, (1, 0)))
+        places = ops.arange(ops.shape(begun)[-1], dtype="int32")
+        begun = ops.logical_or(begun, ops.logical_and(closed, ops.equal(places, 0)))
+        costs = ops.where(begun, others + _at(tables["left"]), _MANY)
+        least = ops.min(costs, axis=(-1, -2))
         has_terms = _at(ops.any(tables["wanted"], axis=-1))
         return ops.where(has_terms, ops.minimum(anew, least), 0)
 
