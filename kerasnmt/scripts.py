@@ -50,6 +50,11 @@ def is_unspaced_script(script: str | None) -> bool:
     return script in _WITHOUT_SPACES
 
 
+def is_unspaced_letter(letter: str) -> bool:
+    """Return whether a letter belongs to a script without spaces between words."""
+    return letter.isalpha() and _script(letter) in _WITHOUT_SPACES
+
+
 def has_spaces(texts: Iterable[str]) -> bool:
     """Return whether the texts have spaces between their words.
 

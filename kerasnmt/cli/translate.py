@@ -35,6 +35,7 @@ from kerasnmt.cli.requests import (
     with_prefixes,
 )
 from kerasnmt.cli.streams import check_streams, write_words
+from kerasnmt.cli.terms import GlossaryFile, IgnoreCase, TermsFile, WantedTerms
 from kerasnmt.cli.tokens import token_kinds
 from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
@@ -109,6 +110,9 @@ def translate(
         list[Path] | None, typer.Argument(metavar="IMAGE", help="Further files of --image.")
     ] = None,
     tags: Tags = None,
+    terms: TermsFile = None,
+    glossary: GlossaryFile = None,
+    ignore_case: IgnoreCase = False,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
@@ -170,6 +174,8 @@ def translate(
     With --stream, each line grows word by word. A server, and an export that only has whole
     searches, give whole lines.
 
+    With --terms or --glossary, a warning names each term that a translation lacks.
+
     Models that caption images read --image a.png b.png. Models that answer questions read --story
     FILE and questions. They write one caption or answer per line.
     """
@@ -214,6 +220,14 @@ def translate(
             n_best=n_best is not None,
             format=form is not Format.TEXT,
         )
+    wanted = WantedTerms(terms, glossary, ignore_case)
+    others: dict[str, Any] = {
+        "--n-best": n_best,
+        "--alignments": alignments,
+        "--confidence": confidence,
+    }
+    others |= {"--stream": stream, "--server": server}
+    wanted.check(files.fields, [option for option, value in others.items() if value])
     console = progress_console()
     with console.status("loading the model"):
         if remote is not None:
@@ -231,12 +245,13 @@ def translate(
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
     chunks = files.chunks(batch_size if files.live else batch_size * 16)
     for request, records in with_prefixes(chunks, prefix):
+        of_texts = wanted.of(request["text"]) if wanted else []
         if start:
             request["text"] = tagged(request["text"], start)
         if stream:
             write_words(translator, request, done, sys.stdout)
         else:
-            rows = answers.of(translator, request, done)
+            rows = answers.of(translator, request, done, of_texts)
             if form is Format.TEXT:
                 sys.stdout.writelines(answers.lines(rows, done))
             else:
@@ -245,6 +260,7 @@ def translate(
         done += len(records)
         if not files.live and console.is_terminal and not sys.stdout.isatty():
             console.print(f"{done:,} lines", highlight=False, end="\r")
+    wanted.finish()
 
 
 def _files(sources: dict[str, Any], columns: list[int | str] | None) -> RequestFiles | RequestTable:
@@ -343,9 +359,21 @@ class _Answers(NamedTuple):
                 f"{n_best}. Choose a smaller number or, for a run, a larger --beam-size."
             )
 
-    def of(self, translator: Any, request: dict[str, list], done: int) -> list[list[Record]]:
-        """Return the answers to each row of a request, after the rows that are done."""
+    def of(
+        self, translator: Any, request: dict[str, list], done: int, terms: Sequence[str]
+    ) -> list[list[Record]]:
+        """Return the answers to each row of a request, after the rows that are done.
+
+        Args:
+            translator: A `kerasnmt.tasks.Translator`.
+            request: The rows, and perhaps a column of prefixes.
+            done: Number of rows before them.
+            terms: Line of terms of each text, or an empty list.
+        """
         options: dict[str, Any] = {"batch_size": self.batch_size, "first_number": done + 1}
+        if any(terms):
+            best = translator.with_terms(request, terms, **options)
+            return [[self._answer(*one)] for one in best]
         prefixes = request.pop("prefix", None)
         if not (self.alignments or self.confidence or prefixes or self.n_best):
             best = translator.ask(request, **options)

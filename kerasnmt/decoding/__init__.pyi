@@ -6,6 +6,7 @@ from .penalties import length_penalty
 from .search_options import SearchOptions
 from .searching import search
 from .stepwise import Stepwise
+from .terms import Terms
 from .translation_options import TranslationOptions
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "SearchTree",
     "StepOutputs",
     "Stepwise",
+    "Terms",
     "TranslationOptions",
     "length_penalty",
     "search",

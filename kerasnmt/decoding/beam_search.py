@@ -7,12 +7,16 @@ from typing import Any
 from keras import ops
 
 from kerasnmt.decoding.buffers import allocate, batch_major, clear, fill, read, reorder, write
-from kerasnmt.decoding.constraints import IMPOSSIBLE
+from kerasnmt.decoding.constraints import IMPOSSIBLE, picked
 from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.penalties import coverage_penalty, length_penalty
 from kerasnmt.decoding.search_options import SearchOptions
-from kerasnmt.speed.top_k import top_sums
+from kerasnmt.decoding.terms import TermAutomaton
+from kerasnmt.speed.top_k import top_k, top_sums
+
+# More banks than a beam of any size can serve.
+_MOST_BANKS = 10**4
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,8 @@ class Beam:
         log_probabilities, records, states = first_step(self.step, states, memory, start_ids)
         shape = (ops.shape(max_lengths)[0], self.options.beam_size)
         slots = ops.broadcast_to(ops.arange(self.options.beam_size, dtype="int32"), shape)
-        scores, ids, parents = _best_extensions(
-            ops.zeros_like(log_probabilities[..., 0]), log_probabilities, slots, self.pad_id
+        scores, ids, parents = self.choose(
+            ops.zeros_like(log_probabilities[..., 0]), log_probabilities, slots, states, memory
         )
         outputs = self._outputs(ids, parents, records if self.with_records else {}, scores)
         now = {
@@ -145,7 +149,9 @@ class Beam:
         is_open = ops.cast(ops.logical_not(ended), "int32")
         wanted = ops.cumsum(is_open, axis=1) - is_open
         open_scores = ops.where(ended, IMPOSSIBLE, now["scores"])
-        scores, ids, parents = _best_extensions(open_scores, log_probabilities, wanted, self.pad_id)
+        scores, ids, parents = self.choose(
+            open_scores, log_probabilities, wanted, states, now["memory"]
+        )
         scores = ops.where(ended, now["scores"], scores)
         ids = ops.where(ended, self.pad_id, ids)
         slots = ops.arange(self.options.beam_size, dtype="int32")
@@ -165,6 +171,20 @@ class Beam:
             attended = now["attended"] + clear(records["weights"], ended)
             following["attended"] = reorder(attended, parents)
         return following, self._outputs(ids, parents, kept, scores)
+
+    def choose(
+        self, scores: Any, log_probabilities: Any, wanted: Any, states: Any, memory: Any
+    ) -> tuple[Any, Any, Any]:
+        """Choose extensions of the hypotheses; see `best_extensions`.
+
+        Args:
+            scores: See `best_extensions`.
+            log_probabilities: See `best_extensions`.
+            wanted: See `best_extensions`.
+            states: States after the step, `[batch, hypotheses, ...]`.
+            memory: Argument of every step.
+        """
+        return best_extensions(scores, log_probabilities, wanted, self.pad_id)
 
     def best(self, last: dict[str, Any]) -> Hypotheses:
         """Return the sequences with the highest ranks, best first."""
@@ -198,7 +218,96 @@ class Beam:
         return ops.where(now["scores"] <= IMPOSSIBLE / 2, IMPOSSIBLE, ranks)
 
 
-def _best_extensions(
+@dataclass(frozen=True)
+class TermBeam(Beam):
+    """Beam search with terms, by dynamic beam allocation.
+
+    The candidates of a step are the best extensions of all hypotheses, the best extension of each
+    hypothesis, and its extensions by the next tokens of terms. Those that need the same number of
+    tokens to meet the terms are a bank. The best candidates of all banks come first, those that
+    need fewest tokens before others; then the second best of all banks, and so on.
+
+    Source: Post and Vilar (2018), "Fast lexically constrained decoding with dynamic beam allocation
+    for neural machine translation", section 3; Hu et al. (2019), "Improved lexically constrained
+    decoding for translation and monolingual rewriting", section 3.2, for the order.
+    """
+
+    terms: TermAutomaton
+
+    def choose(
+        self, scores: Any, log_probabilities: Any, wanted: Any, states: Any, memory: Any
+    ) -> tuple[Any, Any, Any]:
+        """Choose extensions of the hypotheses; see `Beam.choose`."""
+        known, tables = states[1]["terms"], memory[1]["terms"]
+        rows, hypotheses, vocabulary = ops.shape(log_probabilities)
+        ranks = ops.arange(wanted.shape[1], dtype="int32") + ops.zeros_like(wanted)
+        overall = best_extensions(scores, log_probabilities, ranks, self.pad_id)
+        best, ids = top_k(log_probabilities, 1)
+        parents = ops.arange(hypotheses, dtype="int32") + ops.zeros_like(ids[..., 0])
+        each = scores + best[..., 0], ids[..., 0], parents
+        tokens = tables["tokens"][:, None] + ops.zeros_like(parents[..., None])
+        inside = ops.clip(tokens, 0, vocabulary - 1)
+        gains = ops.where(known["progress"], picked(log_probabilities, inside), IMPOSSIBLE)
+        # More tokens of a hypothesis than there are slots are never chosen.
+        size = wanted.shape[1]
+        gains = ops.pad(gains, ((0, 0), (0, 0), (0, size)), constant_values=IMPOSSIBLE)
+        gains, places = ops.top_k(gains, size)
+        places = ops.minimum(ops.cast(places, "int32"), ops.shape(tokens)[-1] - 1)
+        tokens = picked(tokens, places)
+        sums = scores[..., None] + gains
+        parents = parents[..., None] + ops.zeros_like(tokens)
+        of_terms = (ops.reshape(one, (rows, -1)) for one in (sums, tokens, parents))
+        scores, ids, parents = (
+            ops.concatenate(parts, axis=1) for parts in zip(overall, each, of_terms, strict=True)
+        )
+        order = self._order(scores, ids, parents, vocabulary, known["needed"], tables["tokens"])
+        _, order = ops.top_k(-order, wanted.shape[1])
+        chosen = _taken(ops.cast(order, "int32"), wanted)
+        scores, ids, parents = (_taken(one, chosen) for one in (scores, ids, parents))
+        scores = ops.maximum(scores, IMPOSSIBLE)
+        return scores, ops.where(scores <= IMPOSSIBLE / 2, self.pad_id, ids), parents
+
+    def _order(
+        self, scores: Any, ids: Any, parents: Any, vocabulary: Any, needed: Any, tokens: Any
+    ) -> Any:
+        """Return numbers that sort the candidates `[batch, candidates]`, int32.
+
+        Args:
+            scores: Log-probabilities of the candidates.
+            ids: Tokens of the candidates.
+            parents: Hypotheses of the candidates.
+            vocabulary: Number of tokens.
+            needed: Number of tokens that each choice of a hypothesis needs after it, int32
+                `[batch, hypotheses, choices]`; see `TermAutomaton.choices`.
+            tokens: Tokens of the terms, int32 `[batch, tokens]`.
+        """
+        place = ops.arange(ops.shape(ids)[1], dtype="int32")
+        earlier = place < place[:, None]
+        impossible = scores <= IMPOSSIBLE / 2
+        key = ops.where(impossible, -1 - place, parents * vocabulary + ids)
+        again = ops.any(ops.logical_and(ops.equal(key[:, :, None], key[:, None]), earlier), axis=-1)
+        impossible = ops.logical_or(impossible, again)
+        scores = ops.where(impossible, 2 * IMPOSSIBLE, scores)
+        choice = parents * ops.shape(needed)[-1] + self.terms.choice_of(ids, tokens)
+        choice = ops.where(impossible, 0, choice)
+        banks = _taken(ops.reshape(needed, (ops.shape(ids)[0], -1)), choice)
+        banks = ops.minimum(banks, _MOST_BANKS - 1)
+        higher = scores[:, None] > scores[:, :, None]
+        equal = ops.equal(scores[:, None], scores[:, :, None])
+        higher = ops.logical_or(higher, ops.logical_and(equal, earlier))
+        beside = ops.equal(banks[:, None], banks[:, :, None])
+        ranks = ops.sum(ops.cast(ops.logical_and(beside, higher), "int32"), axis=-1)
+        return ops.where(impossible, 2**31 - 1, ranks * _MOST_BANKS + banks)
+
+
+def _taken(values: Any, indices: Any) -> Any:
+    """Take values `[batch, n]` of each row by indices, int32 `[batch, m]`."""
+    rows, size = ops.shape(values)
+    offsets = ops.arange(rows, dtype="int32")[:, None] * size
+    return ops.take(ops.reshape(values, (-1,)), offsets + indices, axis=0)
+
+
+def best_extensions(
     scores: Any, log_probabilities: Any, wanted: Any, pad_id: int
 ) -> tuple[Any, Any, Any]:
     """Choose the best extensions of all hypotheses.

@@ -6,6 +6,7 @@ from typing import Any
 from keras import ops
 
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.terms import KINDS, TermAutomaton
 
 IMPOSSIBLE = -1e9
 """Log-probability of an impossible token. It is finite, so that sums and JSON stay valid."""
@@ -22,6 +23,8 @@ def constrained(
     pad_id: int,
     never_ids: Sequence[int] = (),
     prefix_ids: Any = None,
+    terms: TermAutomaton | None = None,
+    max_lengths: Any = None,
 ) -> tuple[Callable, Any, Any]:
     """Wrap a step function so that some tokens are impossible.
 
@@ -38,21 +41,27 @@ def constrained(
         never_ids: See `search`.
         prefix_ids: Tokens with which each sequence must begin, even if another constraint forbids
             them, int32 `[batch, prefix_length]`, right-padded; or None.
+        terms: Automaton of the terms, or None. `no_repeat_ngram` does not forbid their tokens.
+        max_lengths: Maximum number of tokens of each row's sequences, int32 `[batch]`, for terms.
 
     Returns:
         The new step function, its first states and its memory. Impossible tokens have a
         log-probability of -1e9 or less.
     """
     carried = {}
-    if options.min_length > 1 or options.no_repeat_ngram or prefix_ids is not None:
+    counts = prefix_ids is not None or terms is not None
+    if counts or options.min_length > 1 or options.no_repeat_ngram:
         carried["time"] = ops.zeros((batch_size,), dtype="int32")
     if options.no_repeat_ngram:
         carried["history"] = ops.zeros((batch_size, options.max_length), dtype="int32")
 
-    prefix = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
+    given = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
+    if terms is not None:
+        carried["terms"] = terms.first
+        given |= {"terms": terms.tables, "max_lengths": max_lengths}
 
     def constrained_step(ids: Any, states: tuple[Any, dict], memory: tuple[Any, dict]) -> tuple:
-        (states, carried), (memory, prefix) = states, memory
+        (states, carried), (memory, given) = states, memory
         log_probabilities, records, states = step(ids, states, memory)
         vocabulary = ops.arange(ops.shape(log_probabilities)[-1], dtype="int32")
         masked = log_probabilities
@@ -70,13 +79,19 @@ def constrained(
             history = ops.where(now, ids[..., None], carried["history"])
             masked = _without_repetition(masked, history, time, options.no_repeat_ngram)
             following["history"] = history
-        if prefix:
-            wanted = _at(prefix["prefix_ids"], time, pad_id)[..., None]
+        if terms is not None:
+            room = given["max_lengths"][:, None] - time
+            free = log_probabilities if options.no_repeat_ngram else masked
+            masked, following["terms"] = _with_terms(
+                terms, free, masked, ids, carried["terms"], given["terms"], room
+            )
+        if "prefix_ids" in given:
+            wanted = _at(given["prefix_ids"], time, pad_id)[..., None]
             other = ops.where(vocabulary == wanted, log_probabilities, IMPOSSIBLE)
             masked = ops.where(wanted == pad_id, masked, other)
         return masked, records, (states, following)
 
-    return constrained_step, (states, carried), (memory, prefix)
+    return constrained_step, (states, carried), (memory, given)
 
 
 def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: int) -> Any:
@@ -109,6 +124,89 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
     indices = ops.reshape(ops.where(repeated, indices, shape[0] * shape[1] * shape[2]), (-1, 1))
     updates = ops.full_like(indices[:, 0], IMPOSSIBLE, dtype=flat.dtype)
     return ops.reshape(ops.scatter_update(flat, indices, updates)[:-1], shape)
+
+
+def _with_terms(
+    terms: TermAutomaton,
+    free: Any,
+    masked: Any,
+    ids: Any,
+    state: dict[str, Any],
+    tables: dict[str, Any],
+    room: Any,
+) -> tuple[Any, dict[str, Any]]:
+    """Forbid the tokens after which the terms could not be met.
+
+    Args:
+        terms: Automaton of the terms.
+        free: Log-probabilities of the tokens of terms, `[batch, hypotheses, vocabulary]`.
+        masked: Log-probabilities with other constraints, of the same shape.
+        ids: Tokens fed, int32 `[batch, hypotheses]`.
+        state: First state of the automaton, or the result of the step before.
+        tables: Tables of the automaton.
+        room: Number of tokens that fit into each sequence, int32 `[batch, hypotheses]`.
+
+    Returns:
+        The log-probabilities, and the results of `TermAutomaton.choices`: `after`, `progress` and
+        `needed`.
+    """
+    if "after" in state:
+        state = terms.chosen(state["after"], tables, ids)
+    after, possible, progress, needed = terms.choices(state, tables, room)
+    count = ops.shape(tables["tokens"])[1]
+    vocabulary_size = ops.shape(masked)[-1]
+    vocabulary = ops.arange(vocabulary_size, dtype="int32")
+    # The tokens of terms, and the end token, are masked one by one, and others by their kind.
+    refused = ops.where(possible[..., count:-1], 0.0, IMPOSSIBLE)
+    kinds = ops.equal(ops.arange(KINDS, dtype="int32")[:, None], terms.kind_of(vocabulary))
+    others = ops.cond(
+        ops.any(refused < 0),
+        lambda: masked + ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, "float32")),
+        lambda: masked,
+    )
+    progress = progress[..., :count]
+    end = ops.full_like(needed[..., :1], terms.end_id)
+    tokens = tables["tokens"][:, None] + ops.zeros_like(needed[..., :count])
+    # A padding token stands for the end token.
+    tokens = ops.where(ops.logical_and(tokens >= 0, tokens < vocabulary_size), tokens, end)
+    own = picked(masked, tokens)
+    if free is not masked:
+        own = ops.where(progress, picked(free, tokens), own)
+    values = ops.concatenate([own, picked(masked, end)], axis=-1)
+    possible = ops.concatenate([possible[..., :count], possible[..., -1:]], axis=-1)
+    values = ops.where(possible, values, IMPOSSIBLE)
+    tokens = ops.concatenate([tokens, end], axis=-1)
+    values = ops.where(ops.equal(tokens, end), values[..., -1:], values)
+    masked = _replaced(others, tokens, values)
+    return masked, {"after": after, "progress": progress, "needed": needed}
+
+
+def _starts(log_probabilities: Any) -> Any:
+    """Return where the tokens of each hypothesis begin in flat log-probabilities."""
+    rows, hypotheses, vocabulary = ops.shape(log_probabilities)
+    starts = ops.arange(rows * hypotheses, dtype="int32") * vocabulary
+    return ops.reshape(starts, (-1, hypotheses, 1))
+
+
+def picked(values: Any, indices: Any) -> Any:
+    """Take values `[batch, hypotheses, size]` of each hypothesis by indices below `size`.
+
+    Args:
+        values: Values, such as log-probabilities.
+        indices: Int32 `[batch, hypotheses, n]`, for example tokens.
+
+    Returns:
+        `[batch, hypotheses, n]`.
+    """
+    return ops.take(ops.reshape(values, (-1,)), _starts(values) + indices, axis=0)
+
+
+def _replaced(log_probabilities: Any, ids: Any, values: Any) -> Any:
+    """Replace the log-probabilities of tokens, int32 `[batch, hypotheses, n]`."""
+    indices = ops.reshape(_starts(log_probabilities) + ids, (-1, 1))
+    flat = ops.reshape(log_probabilities, (-1,))
+    flat = ops.scatter_update(flat, indices, ops.reshape(values, (-1,)))
+    return ops.reshape(flat, ops.shape(log_probabilities))
 
 
 def _at(prefix_ids: Any, time: Any, pad_id: int) -> Any:

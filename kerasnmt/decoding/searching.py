@@ -5,7 +5,7 @@ from typing import Any
 
 from keras import ops
 
-from kerasnmt.decoding.beam_search import Beam
+from kerasnmt.decoding.beam_search import Beam, TermBeam
 from kerasnmt.decoding.constraints import constrained
 from kerasnmt.decoding.greedy_search import GreedySearch
 from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
@@ -13,6 +13,7 @@ from kerasnmt.decoding.paths import Paths
 from kerasnmt.decoding.row_loop import row_loop
 from kerasnmt.decoding.sampling import Sampling
 from kerasnmt.decoding.search_options import SearchOptions
+from kerasnmt.decoding.terms import TermAutomaton, Terms
 from kerasnmt.sizes import check_integer
 
 
@@ -29,6 +30,7 @@ def search(
     never_ids: tuple[int, ...] = (),
     n_best: int = 1,
     prefix_ids: Any = None,
+    terms: Terms | None = None,
     with_records: bool = True,
     with_tree: bool = False,
     sampled_from: Any = None,
@@ -58,6 +60,8 @@ def search(
         n_best: Number of sequences to return for each row, at most `options.hypotheses`.
         prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
             right-padded. They are part of its score and length.
+        terms: Terms that each sequence must contain, or must not. If they do not fit into the
+            maximum length, a sequence may lack some. Without samples only.
         with_records: Whether to return the records.
         with_tree: Whether to return the tree of the beam search. Without samples only.
         sampled_from: Structure of tensors `[batch, ...]`, which determine the samples of each row
@@ -68,8 +72,8 @@ def search(
         `SearchTree`.
 
     Raises:
-        ValueError: If `n_best` is no integer or out of range, a tree of samples is wanted, or the
-            caches in the states have room for different numbers of steps.
+        ValueError: If `n_best` is no integer or out of range, a tree of samples or samples with
+            terms are wanted, or the caches in the states have room for different numbers of steps.
     """
     check_integer("n_best", n_best)
     if not 1 <= n_best <= options.hypotheses:
@@ -82,6 +86,13 @@ def search(
             "Expected samples=0 with with_tree=True, because samples have no tree. Received: "
             f"samples={options.samples}"
         )
+    if terms is not None and options.samples:
+        raise ValueError(
+            "Expected samples=0 with terms, because samples are drawn, not searched. Received: "
+            f"samples={options.samples}"
+        )
+    automaton = None if terms is None else TermAutomaton(terms, end_id, pad_id)
+    max_lengths = options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1))
     step, states, memory = constrained(
         step,
         states,
@@ -92,9 +103,10 @@ def search(
         pad_id=pad_id,
         never_ids=never_ids,
         prefix_ids=prefix_ids,
+        terms=automaton,
+        max_lengths=max_lengths,
     )
-    one = searcher(step, options, end_id, pad_id, n_best, with_records, with_tree)
-    max_lengths = options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1))
+    one = searcher(step, options, end_id, pad_id, n_best, with_records, with_tree, automaton)
     first = one.first(states, memory, start_ids, max_lengths[:, None], source_mask, sampled_from)
     last = row_loop(one.unfinished, one.advance, first)
     if isinstance(one, Beam) and with_tree:
@@ -110,10 +122,14 @@ def searcher(
     n_best: int,
     with_records: bool,
     with_tree: bool,
+    terms: TermAutomaton | None = None,
 ) -> Beam | Paths:
     """Return the search that the options ask for; see `search` for the arguments."""
     if options.samples:
         return Sampling(step, options, end_id, pad_id, n_best, with_records)
+    beam = (step, options, end_id, pad_id, n_best, with_records, with_tree)
+    if terms is not None:  # one hypothesis is a beam too: its candidates include tokens of terms
+        return TermBeam(*beam, terms)
     if options.beam_size == 1 and not options.coverage_penalty and not with_tree:
         return GreedySearch(step, options, end_id, pad_id, n_best, with_records)
-    return Beam(step, options, end_id, pad_id, n_best, with_records, with_tree)
+    return Beam(*beam)

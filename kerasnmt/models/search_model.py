@@ -12,6 +12,7 @@ from kerasnmt.decoding import (
     SearchTree,
     StepOutputs,
     Stepwise,
+    Terms,
     search,
 )
 from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, extended
@@ -38,6 +39,7 @@ class SearchModel(keras.Model):
         inputs: Any,
         *,
         prefix_ids: Any = None,
+        terms: Terms | None = None,
         n_best: int = 1,
         with_records: bool = False,
         with_tree: bool = False,
@@ -54,6 +56,7 @@ class SearchModel(keras.Model):
                 or `source_ids` alone. Inputs of the target are ignored.
             prefix_ids: Tokens with which each target must begin, int32 `[batch, prefix_length]`,
                 padded on the right with 0, or None.
+            terms: Terms that each target must contain, or must not, as ids padded with 0, or None.
             n_best: Number of targets for each source, at most the number of hypotheses.
             with_records: Whether to return the records, such as attention weights.
             with_tree: Whether to return the tree of the beam search. Samples have no tree.
@@ -70,7 +73,7 @@ class SearchModel(keras.Model):
 
         Raises:
             ValueError: If an option or `n_best` is out of range, if there is a coverage penalty but
-                no attention, or a tree of samples is wanted.
+                no attention, or a tree of samples or samples with terms are wanted.
         """
         search_options = self._search_options(options)
         start, given = self._start(inputs, prefix_ids, search_options)
@@ -82,6 +85,7 @@ class SearchModel(keras.Model):
             pad_id=PAD_ID,
             never_ids=search_options.never_ids(self.copies),
             n_best=n_best,
+            terms=terms,
             with_records=with_records,
             with_tree=with_tree,
             **given,

@@ -42,6 +42,9 @@ class TranslationModel(TextModel, SearchModel):
         *,
         contexts: str | Sequence[str] | None = None,
         prefixes: str | Sequence[str] | None = None,
+        terms: Sequence[Any] | None = None,
+        forbidden: Sequence[Any] | None = None,
+        glossary: Mapping[str, str | Sequence[str]] | Any = None,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
@@ -59,6 +62,17 @@ class TranslationModel(TextModel, SearchModel):
             prefixes: Words with which each translation must begin, or an empty string for any
                 words, like `contexts`. None for no prefixes. Words outside the vocabulary become
                 the unknown word.
+            terms: Terms that each translation must contain as whole words: for each text, a list
+                of terms, or for one string its list. A term is a text, or a list of alternatives,
+                such as its inflected forms, of which one must occur. A warning names each term
+                that a translation lacks, because the model cannot write it or the terms of a text
+                do not fit into `max_length`.
+                Terms are in the spelling of the translation, with capital letters.
+            forbidden: Texts that must not occur in each translation as whole words, a list for each
+                text.
+            glossary: A dict from source terms to target terms, or a `kerasnmt.text.Glossary`. The
+                translation of each text that contains a source term as whole words must contain
+                the target term, or one of its alternatives.
             replace_unknown: Whether to replace each unknown word of a translation by the source
                 word with the largest attention weight. The model must not copy.
             dictionary: Translations of source words that replace unknown words. Source words that
@@ -75,8 +89,9 @@ class TranslationModel(TextModel, SearchModel):
 
         Raises:
             ValueError: If the model has no tokenizers, an option is out of range, the numbers of
-                texts, prefixes and contexts differ, the model reads contexts but there are none, or
-                the Keras backend is not TensorFlow or JAX.
+                texts, prefixes, terms and contexts differ, the model reads contexts but there are
+                none, there are terms with `samples`, `split_sentences` or `beam_size=1`, or the
+                Keras backend is not TensorFlow or JAX.
         """
         SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(
@@ -86,7 +101,13 @@ class TranslationModel(TextModel, SearchModel):
             **options,
         )
         return translator.translate(
-            texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size
+            texts,
+            contexts=contexts,
+            prefixes=prefixes,
+            terms=terms,
+            forbidden=forbidden,
+            glossary=glossary,
+            batch_size=batch_size,
         )
 
     def n_best(

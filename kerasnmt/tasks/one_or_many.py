@@ -8,6 +8,7 @@ from typing import Any, ParamSpec
 
 _Parameters = ParamSpec("_Parameters")
 _COLUMNS = ("texts", "sources", "targets", "contexts", "prefixes")
+_LISTS = ("terms", "forbidden")  # a list for each text
 
 
 def one_or_many(method: Callable[_Parameters, Any]) -> Callable[_Parameters, Any]:
@@ -17,7 +18,8 @@ def one_or_many(method: Callable[_Parameters, Any]) -> Callable[_Parameters, Any
 
     Args:
         method: Method whose first argument is a column of texts, and which returns a list with a
-            row for each of them. Other columns are `targets`, `contexts` and `prefixes`.
+            row for each of them. Other columns are `targets`, `contexts` and `prefixes`. `terms`
+            and `forbidden` have a list for each text, and are that list for one text.
 
     Raises:
         ValueError: If one column is a string and another is not, or two Series have different
@@ -40,6 +42,7 @@ def one_or_many(method: Callable[_Parameters, Any]) -> Callable[_Parameters, Any
                         f"{name} of type {type(column).__name__}."
                     )
                 bound[name] = [column]
+            bound |= {name: [bound[name]] for name in _LISTS if bound.get(name) is not None}
             (answer,) = answers(**bound)
             return answer
         pandas = sys.modules.get("pandas")  # whoever has a Series has imported it

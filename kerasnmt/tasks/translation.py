@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, SearchOptions, TranslationOptions
+from kerasnmt.decoding import Hypotheses, SearchOptions, Terms, TranslationOptions
 from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
@@ -60,6 +60,10 @@ class TranslationTask(SearchTask):
 
     - `forced_prefix` takes `prefix`, the words with which a translation must begin, or an empty
       string for any words. It returns the outputs of `serving_default`.
+    - `with_terms` takes `terms`, a line for each text; see `kerasnmt.text.term_lines`. It returns
+      the outputs of `serving_default`, and `written`, string `[batch, alternatives]`, the
+      alternatives of the line as the model writes them, or "" if it cannot write one.
+      `forced_prefix_with_terms` takes `terms` and `prefix`.
     - `score` takes `target`, the given translations. It returns `score`, their log-probability with
       the end token, float32 `[batch]`, and `length`, their number of tokens with the end token,
       int32 `[batch]`.
@@ -159,6 +163,12 @@ class TranslationTask(SearchTask):
         with_target = ("target", *self.fields)
         steps = {
             "forced_prefix": Steps(with_prefix, self._read_prefix, self._searcher(), self._best),
+            "with_terms": Steps(
+                ("terms", *self.fields), self._read_terms, self._searcher(), self._best_and_written
+            ),
+            "forced_prefix_with_terms": Steps(
+                ("terms", *with_prefix), self._read_terms, self._searcher(), self._best_and_written
+            ),
             "score": Steps(with_target, self._read_pair, self._scored, self._summed),
             **self.questions,
         }
@@ -254,6 +264,15 @@ class TranslationTask(SearchTask):
         prefix_ids = self.codec.encode_target(prefix, source).to_tensor(PAD_ID)
         return {**batch, "prefix_ids": prefix_ids}, source
 
+    def _read_terms(
+        self, lines: tf.Tensor, *fields: tf.Tensor
+    ) -> tuple[dict[str, Any], tuple[EncodedSource, tf.Tensor]]:
+        """Read the terms and the fields, before which there may be a prefix."""
+        has_prefix = len(fields) > len(self.fields)
+        batch, source = (self._read_prefix if has_prefix else self._read)(*fields)
+        terms = self.codec.encode_terms(lines, source)
+        return {**batch, "terms": (terms.ids, terms.numbers)}, (source, terms.written)
+
     def _read_pair(
         self, target: tf.Tensor, *texts: tf.Tensor
     ) -> tuple[dict[str, Any], tuple[EncodedSource, tf.Tensor]]:
@@ -273,6 +292,7 @@ class TranslationTask(SearchTask):
             return search(
                 batch["inputs"],
                 prefix_ids=batch.get("prefix_ids"),
+                terms=self._terms(batch),
                 n_best=n_best,
                 with_records=with_records or self.codec.replaces,
                 **asdict(self.options),
@@ -283,6 +303,12 @@ class TranslationTask(SearchTask):
     def _search_and_judge(self, batch: dict[str, Any]) -> tuple[Any, ...]:
         hypotheses = self._searcher()(batch)
         return hypotheses, *self._judge(batch, hypotheses)
+
+    def _terms(self, batch: dict[str, Any]) -> Terms | None:
+        if "terms" not in batch:
+            return None
+        ids, numbers = batch["terms"]
+        return Terms(ids, numbers, *self.codec.target_tokenizer.word_places)
 
     def _scored(self, batch: dict[str, Any]) -> Any:
         """Return the log-probability of each target, float32 `[batch]`."""
@@ -319,6 +345,12 @@ class TranslationTask(SearchTask):
             parameters = tf.constant([[*self.model.calibration.document().values()]], tf.float32)
             outputs["calibration"] = tf.repeat(parameters, tf.shape(ids)[0], axis=0)
         return outputs
+
+    def _best_and_written(
+        self, hypotheses: Hypotheses, kept: tuple[EncodedSource, tf.Tensor]
+    ) -> dict[str, tf.Tensor]:
+        source, written = kept
+        return {**self._best(hypotheses, source), "written": written}
 
     def _best_joined(
         self, hypotheses: Hypotheses, kept: tuple[EncodedSource, tf.RaggedTensor]

@@ -15,6 +15,8 @@ from kerasnmt.tasks.confidence import Confidence
 from kerasnmt.tasks.one_or_many import one_or_many
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress, ServedModel
+from kerasnmt.tasks.wanted_terms import TermLists, check_terms, term_lines, warn_of_unmet
+from kerasnmt.text.glossary import Glossary
 from kerasnmt.text.sentence_ends import split_text
 
 
@@ -88,10 +90,21 @@ class Translator:
         *,
         contexts: str | Sequence[str] | None = None,
         prefixes: str | Sequence[str] | None = None,
+        terms: TermLists | None = None,
+        forbidden: Sequence[Any] | None = None,
+        glossary: Glossary | Mapping[str, Any] | None = None,
         batch_size: int = 64,
     ) -> Any:
         """Return the best translation of each text, or of one text; see `best`."""
-        best = self.best(texts, contexts=contexts, prefixes=prefixes, batch_size=batch_size)
+        best = self.best(
+            texts,
+            contexts=contexts,
+            prefixes=prefixes,
+            terms=terms,
+            forbidden=forbidden,
+            glossary=glossary,
+            batch_size=batch_size,
+        )
         return [translation for translation, _ in best]
 
     @one_or_many
@@ -101,6 +114,9 @@ class Translator:
         *,
         contexts: str | Sequence[str] | None = None,
         prefixes: str | Sequence[str] | None = None,
+        terms: TermLists | None = None,
+        forbidden: Sequence[Any] | None = None,
+        glossary: Glossary | Mapping[str, Any] | None = None,
         batch_size: int = 64,
         first_number: int = 1,
     ) -> Any:
@@ -111,6 +127,14 @@ class Translator:
             contexts: Context of each text, if the model reads contexts.
             prefixes: Words with which each translation must begin, or an empty string for any
                 words. None for no prefixes.
+            terms: Terms that each translation must contain as whole words: for each text, a list
+                of terms, where a term is a text or a list of alternatives, of which one must
+                occur. A warning names each term that a translation lacks, for example because the
+                terms of a text do not fit into `max_length`.
+            forbidden: Texts that must not occur in each translation as whole words, a list for each
+                text.
+            glossary: A `kerasnmt.text.Glossary`, or a dict from source terms to target terms, which
+                adds terms for the source terms of each text.
             batch_size: Number of texts in a batch.
             first_number: Number of the first text in warnings.
 
@@ -122,11 +146,46 @@ class Translator:
             ValueError: If an argument does not match the texts or the model.
         """
         request = self._texts("texts", texts, contexts)
-        if prefixes is None:
-            return self.ask(request, batch_size=batch_size, first_number=first_number)
-        request["prefix"] = as_texts("prefixes", prefixes)
-        check_same_length("prefixes", request["prefix"], "texts", len(request["text"]))
-        return self._run("forced_prefix", request, _answers, batch_size, first_number)
+        lines = term_lines(request["text"], terms, forbidden, glossary)
+        if prefixes is not None:
+            request["prefix"] = as_texts("prefixes", prefixes)
+            check_same_length("prefixes", request["prefix"], "texts", len(request["text"]))
+        if any(lines):
+            return self.with_terms(request, lines, batch_size, first_number)
+        if prefixes is not None:
+            return self._run("forced_prefix", request, _answers, batch_size, first_number)
+        return self.ask(request, batch_size=batch_size, first_number=first_number)
+
+    def with_terms(
+        self,
+        request: Mapping[str, Sequence[str | bytes]],
+        lines: Sequence[str],
+        batch_size: int = 64,
+        first_number: int = 1,
+    ) -> list[tuple[str, float]]:
+        """Return the answers of `ask` that have the terms of lines, and warn of missing terms.
+
+        Args:
+            request: See `ask`. It may also have a column `prefix`; see `best`.
+            lines: Line of terms of each text; see `kerasnmt.text.term_lines`.
+            batch_size: Number of rows in a batch.
+            first_number: Number of the first text in warnings.
+
+        Raises:
+            ValueError: If the model cannot search for terms.
+        """
+
+        def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float, list[str]]]:
+            written = ([*map(decode, row)] for row in outputs["written"])
+            scores = outputs["score"].tolist()
+            return zip(map(decode, outputs["translation"]), scores, written, strict=True)
+
+        check_terms(lines, self.description)
+        name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
+        request = {**request, "terms": lines}
+        answers = self._run(name, request, rows, batch_size, first_number)
+        warn_of_unmet(lines, [(text, written) for text, _, written in answers], first_number, 5)
+        return [(text, score) for text, score, _ in answers]
 
     def stream(
         self, text: str, *, context: str | None = None, prefix: str | None = None
@@ -458,7 +517,7 @@ class Translator:
 
     def _check_request(self, name: str, fields: Iterable[str]) -> None:
         """Check that the model reads these fields, and has a function of this name."""
-        if {*fields} - {"prefix", "target"} != {*self.fields}:
+        if {*fields} - {"prefix", "target", "terms"} != {*self.fields}:
             raise ValueError(
                 f"Expected a request with {' and '.join(self.fields)}, which this model reads. "
                 f"Received: {' and '.join(fields)}."
@@ -595,6 +654,10 @@ _MISSING = {
     "'attention'.",
     "forced_prefix": "Expected a model for prefixes. Received: an export, whose signatures take "
     "only texts.",
+    "with_terms": "Expected a model for terms. Received: an export, whose signatures take only "
+    "texts.",
+    "forced_prefix_with_terms": "Expected a model for prefixes and terms. Received: an export, "
+    "whose signatures take only texts.",
     "score": "Expected a model to score given translations. Received: an export, whose signatures "
     "take only texts.",
     "forced_attention": "Expected a model with attention to align given translations. Received: "

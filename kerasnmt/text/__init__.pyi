@@ -2,6 +2,7 @@
 
 from .character_tokenizer import CharacterTokenizer
 from .extended_source import ExtendedSource
+from .glossary import Glossary
 from .guess_kind import guess_kind
 from .plain_word_tokenizer import PlainWordTokenizer
 from .punctuation_tokenizer import PunctuationTokenizer
@@ -15,6 +16,7 @@ from .word_tokenizer import WordTokenizer
 __all__ = [
     "CharacterTokenizer",
     "ExtendedSource",
+    "Glossary",
     "PlainWordTokenizer",
     "PunctuationTokenizer",
     "SentencePieceTokenizer",

@@ -159,6 +159,14 @@ class CharacterTokenizer(VocabularyTokenizer):
         """
         return tf.strings.regex_replace(as_tensor(text), _OUTER_SPACES, "")
 
+    def phrase_ids(
+        self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor | None = None
+    ) -> list[tf.RaggedTensor]:
+        """Return the ids of phrases, and of phrases after a space; see `Tokenizer.phrase_ids`."""
+        text = as_tensor(text)
+        spaced = tf.where(text == "", "", tf.strings.join([" ", text]))
+        return [self._target_ids(one, unknown_words) for one in (text, spaced)]
+
     def _tokenize(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._ids.lookup(self._decoded(text))
 

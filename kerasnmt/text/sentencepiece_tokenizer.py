@@ -27,6 +27,7 @@ from kerasnmt.text.tokenizer import Tokenizer, as_tensor
 # Number of sentences from which the frequencies of ids are estimated.
 _COUNTED = 20_000
 _NO_OTHER = "\0"  # for characters without another form
+_NO_LETTER = "\ue000"  # private, so that no piece contains it
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -247,6 +248,15 @@ class SentencePieceTokenizer(Tokenizer):
         drawn = copy.copy(self._pieces)
         drawn.nbest_size, drawn.alpha = -1, alpha
         return drawn.tokenize(self._normalized(text))
+
+    def phrase_ids(
+        self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor | None = None
+    ) -> list[tf.RaggedTensor]:
+        """Return the ids of phrases after a space, and without one; see `Tokenizer.phrase_ids`."""
+        text = as_tensor(text)
+        before = self._tokenize(tf.constant([_NO_LETTER]))[0]
+        inside = self._tokenize(tf.strings.join([_NO_LETTER, text]))[:, tf.size(before) :]
+        return [self._tokenize(text), inside]
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments, with the model in base64 for JSON."""

@@ -12,6 +12,7 @@ from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
 from kerasnmt.text.extended_source import ExtendedSource
 from kerasnmt.text.tags import is_tag
+from kerasnmt.text.whole_words import word_places
 from kerasnmt.text.word_indices import word_indices
 
 
@@ -170,6 +171,33 @@ class Tokenizer(tf.Module):
             The texts, string `[batch]`.
         """
         return as_tensor(text)
+
+    def phrase_ids(
+        self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor | None = None
+    ) -> list[tf.RaggedTensor]:
+        """Turn phrases into the ids that they have within target texts.
+
+        Args:
+            text: Phrases, string `[batch]` or a list of `str`.
+            unknown_words: See `tokenize_target`, or None if the model does not copy.
+
+        Returns:
+            The ids of each way in which a phrase stands in a text, such as at its start and after
+            punctuation, int32 `[batch, (length)]` each. By default, there is one way.
+        """
+        return [self._target_ids(text, unknown_words)]
+
+    def _target_ids(
+        self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor | None
+    ) -> tf.RaggedTensor:
+        if unknown_words is None:
+            return self.tokenize(text)
+        return self.tokenize_target(text, unknown_words)
+
+    @property
+    def word_places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where words can begin in sequences of ids; see `whole_words.word_places`."""
+        return word_places(self._entries, self.splits_words)
 
     def sample(self, text: tf.Tensor | Sequence[str], alpha: float = 0.1) -> tf.RaggedTensor:
         """Turn text into ids of randomly sampled pieces; see `SentencePieceTokenizer.sample`.

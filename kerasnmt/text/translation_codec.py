@@ -1,12 +1,13 @@
 """Conversion of texts to ids and back, for models that translate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasnmt.ids import MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
+from kerasnmt.ids import MAX_CONTEXT_LENGTH, PAD_ID, SOURCE_IDS, UNKNOWN_ID, extended
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
+from kerasnmt.text.term_lines import NOT, OR, SEPARATOR
 from kerasnmt.text.tokenizer import Tokenizer
 
 
@@ -31,6 +32,22 @@ class EncodedSource(NamedTuple):
     def inputs(self) -> dict[str, tf.Tensor]:
         """Return the inputs of a model: ids with the end token, int32 `[batch, length]`."""
         return {name: padded(with_end(ids)) for name, ids in self.ids.items()}
+
+
+class EncodedTerms(NamedTuple):
+    """Ids of the terms of targets.
+
+    Attributes:
+        ids: Ids of each alternative, int32 `[batch, alternatives, length]`, padded with 0.
+        numbers: Number of the term of each alternative, from 1, or 0 for one that must not occur,
+            int32 `[batch, alternatives]`.
+        written: How the model writes each alternative of the line, string `[batch, written]`, or ""
+            if it cannot write it.
+    """
+
+    ids: tf.Tensor
+    numbers: tf.Tensor
+    written: tf.Tensor
 
 
 class TranslationCodec:
@@ -130,6 +147,53 @@ class TranslationCodec:
             return self.target_tokenizer.tokenize_target(text, source.unknown_words)
         return _tokenize(self.target_tokenizer, text, alpha)
 
+    def encode_terms(self, lines: tf.Tensor, source: EncodedSource) -> EncodedTerms:
+        """Turn the terms of targets into ids; see `kerasnmt.text.term_lines` for their lines.
+
+        Args:
+            lines: Line of terms for each source, string `[batch]`.
+            source: From `encode_source`.
+
+        Returns:
+            The terms. An alternative that the model cannot write has no ids.
+        """
+        terms = tf.strings.split(lines, SEPARATOR)
+        flat = tf.strings.strip(terms.flat_values)
+        forbidden = tf.strings.substr(flat, 0, len(NOT)) == NOT
+        numbers = tf.ragged.range(terms.row_lengths()).flat_values + 1
+        numbers = tf.where(forbidden, 0, tf.cast(numbers, tf.int32))
+        texts = tf.strings.split(tf.strings.regex_replace(flat, f"^{NOT}", ""), OR)
+        numbers = tf.repeat(numbers, texts.row_lengths())
+        rows = tf.repeat(terms.value_rowids(), texts.row_lengths())
+        flat = tf.strings.strip(texts.flat_values)
+        # Remove empty alternatives, and number the others of each row.
+        real = flat != ""
+        flat, numbers, rows = (tf.boolean_mask(one, real) for one in (flat, numbers, rows))
+        unknown_words = None
+        if self.copies:
+            unknown_words = tf.gather(source.unknown_words, rows)
+        forms = self.target_tokenizer.phrase_ids(flat, unknown_words)
+        forms = [_without_unknown(form) for form in forms]
+        longest = tf.reduce_max([1, *(tf.shape(form)[1] for form in forms)])
+
+        def by_row(values: tf.Tensor) -> tf.RaggedTensor:
+            return tf.RaggedTensor.from_value_rowids(values, rows, terms.nrows())
+
+        def together(columns: Sequence[tf.Tensor], padding: Any) -> tf.Tensor:
+            joined = tf.concat([by_row(one).to_tensor(padding) for one in columns], axis=1)
+            # A batch without terms has one alternative, which is empty.
+            missing = tf.maximum(0, 1 - tf.shape(joined)[1])
+            widths = [[0, 0], [0, missing], [0, 0]][: joined.shape.rank]
+            return tf.pad(joined, widths, constant_values=padding)
+
+        written = self.target_tokenizer.detokenize(forms[0], unknown_words)
+        ids = [tf.pad(form, [[0, 0], [0, longest - tf.shape(form)[1]]]) for form in forms]
+        return EncodedTerms(
+            together(ids, PAD_ID),
+            together([numbers] * len(forms), 0),
+            by_row(written).to_tensor(""),
+        )
+
     def teacher_forced(
         self, source: EncodedSource, target: tf.RaggedTensor
     ) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
@@ -218,6 +282,12 @@ def _one_a_row(ids: tf.Tensor, source: EncodedSource) -> tuple[tf.Tensor, tf.Rag
     if unknown_words is not None:
         unknown_words = tf.gather(unknown_words, tf.repeat(tf.range(batch), n_best))
     return tf.reshape(ids, [-1, length]), unknown_words
+
+
+def _without_unknown(ids: tf.RaggedTensor) -> tf.Tensor:
+    """Return padded ids, int32 `[n, length]`, without the rows that have an unknown id."""
+    known = tf.reduce_all(ids != UNKNOWN_ID, axis=1)
+    return tf.where(known[:, None], ids.to_tensor(PAD_ID), PAD_ID)
 
 
 def _tokenize(tokenizer: Tokenizer, text: tf.Tensor, alpha: float | None) -> tf.RaggedTensor:

@@ -52,7 +52,14 @@ class Toy:
         return {"node": ops.convert_to_tensor(0 * rows), "row": ops.convert_to_tensor(rows)}
 
     def search(
-        self, n_best=1, prefix_ids=None, sources=None, with_records=True, with_tree=False, **options
+        self,
+        n_best=1,
+        prefix_ids=None,
+        sources=None,
+        with_records=True,
+        with_tree=False,
+        terms=None,
+        **options,
     ):
         start = ops.full((self.rows,), START, dtype="int32")
         sources = np.ones((self.rows, SOURCE_LENGTH), "int32") if sources is None else sources
@@ -67,6 +74,7 @@ class Toy:
             pad_id=PAD,
             n_best=n_best,
             prefix_ids=prefix_ids,
+            terms=terms,
             with_records=with_records,
             with_tree=with_tree,
             sampled_from=ops.convert_to_tensor(sources),

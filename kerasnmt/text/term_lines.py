@@ -1,0 +1,109 @@
+"""Terms of a text in one line, without TensorFlow.
+
+A line has the terms that a translation must contain, separated by tabs, and the alternatives of a
+term, separated by "|". A term that must not occur begins with "!".
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kerasnmt.columns import without_surrogates
+from kerasnmt.text.whole_words import occurs
+
+SEPARATOR, OR, NOT = "\t", "|", "!"
+_SPACES = " \t\n\v\f\r"
+
+
+class Term(NamedTuple):
+    """Term of a line.
+
+    Attributes:
+        alternatives: Texts, of which one must occur in the translation, or none.
+        wanted: Whether one of them must occur.
+    """
+
+    alternatives: tuple[str, ...]
+    wanted: bool
+
+
+def parse_terms(line: str) -> list[Term]:
+    """Return the terms of a line, without empty ones."""
+    terms = []
+    for written in line.split(SEPARATOR):
+        written = written.strip(_SPACES)
+        texts = [text.strip(_SPACES) for text in written.removeprefix(NOT).split(OR)]
+        alternatives = tuple(filter(None, texts))
+        if alternatives:
+            terms.append(Term(alternatives, not written.startswith(NOT)))
+    return terms
+
+
+def term_line(terms: Sequence[str | Sequence[str]], forbidden: Sequence[str] = ()) -> str:
+    """Write the terms of a text as a line.
+
+    Args:
+        terms: Terms that must occur: a text, or a list of alternatives, of which one must occur.
+        forbidden: Texts that must not occur.
+
+    Returns:
+        The line.
+
+    Raises:
+        ValueError: If a term is empty, or has a character that separates terms.
+    """
+    rows = [term if isinstance(term, list | tuple) else [term] for term in terms]
+    wanted = [[*map(_checked, row)] for row in rows]
+    unwanted = [*map(_checked, forbidden)]
+    if not all(wanted):
+        raise ValueError("Expected at least one alternative for each term. Received: none.")
+    written = [OR.join(term) for term in wanted]
+    return SEPARATOR.join([*written, *(f"{NOT}{text}" for text in unwanted)])
+
+
+def _checked(text: str) -> str:
+    if not isinstance(text, str):
+        raise ValueError(
+            "Expected terms that are texts, or lists of texts. Received: a term "
+            f"{text!r:.80}, of type {type(text).__name__}."
+        )
+    text = without_surrogates(text.strip())
+    if not text or text.startswith(NOT) or {*text} & {*"\t\n\r", OR}:
+        raise ValueError(
+            "Expected terms that are not empty, do not begin with '!', and have no tab, line "
+            f"break or '|'. Received: the term {text!r:.80}."
+        )
+    return text
+
+
+def joined_lines(*lines: str) -> str:
+    """Return one line with the terms of several lines, each term once."""
+    return SEPARATOR.join(
+        dict.fromkeys(one for line in lines for one in line.split(SEPARATOR) if one)
+    )
+
+
+def unmet(line: str, text: str, written: Sequence[str] | None = None) -> list[tuple[Term, bool]]:
+    """Return the terms of a line that a translation lacks, or has though they must not occur.
+
+    Args:
+        line: Terms.
+        text: Translation.
+        written: How the model writes each alternative of the line, in order, or "" if it cannot
+            write it. None to look for the alternatives as they are.
+
+    Returns:
+        Pairs of a term, and whether the model can write one of its alternatives.
+    """
+    text = unicodedata.normalize("NFC", text)
+    told = []
+    start = 0
+    for term in parse_terms(line):
+        forms = list(term.alternatives)
+        if written is not None:
+            forms = [*written[start : start + len(forms)]]
+            start += len(term.alternatives)
+        forms = [unicodedata.normalize("NFC", form) for form in forms if form]
+        if any(occurs(form, text) for form in forms) != term.wanted:
+            told.append((term, bool(forms)))
+    return told
