@@ -167,10 +167,9 @@ def translate(
     done = 0
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
     for request in files.chunks(batch_size if files.live else batch_size * 16):
-        of_texts = wanted.of(request["text"]) if wanted else []
         if start:
             request["text"] = tagged(request["text"], start)
-        sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done, of_texts))
+        sys.stdout.writelines(f"{line}\n" for line in lines.of(translator, request, done, wanted))
         sys.stdout.flush()
         done += len(next(iter(request.values())))
         if not files.live and console.is_terminal and not sys.stdout.isatty():
@@ -250,12 +249,13 @@ class _Lines(NamedTuple):
             )
 
     def of(
-        self, translator: Any, request: dict[str, list], done: int, terms: Sequence[str]
+        self, translator: Any, request: dict[str, list], done: int, wanted: WantedTerms
     ) -> Iterator[str]:
-        """Return the lines for a request, after the rows that are done, with the terms of texts."""
+        """Return the lines for a request, after the rows that are done."""
         options: dict[str, Any] = {"batch_size": self.batch_size, "first_number": done + 1}
-        if any(terms):
-            return self._columns(translator.with_terms(request, terms, **options))
+        if wanted:
+            terms = wanted.of(request["text"])
+            return self._columns(translator.with_terms(request, terms, wanted.glossary, **options))
         if self.n_best is None and not self.alignments:
             return self._columns(translator.ask(request, **options))
         texts = request["text"]
