@@ -39,6 +39,9 @@ class WantedTerms:
         glossary: File of `--glossary`, or None.
         ignore_case: Whether the glossary ignores the case of source terms.
 
+    Attributes:
+        glossary: The glossary, a `kerasnmt.text.Glossary`, or None.
+
     Raises:
         ValueError: If a file cannot be read, or `ignore_case` has no glossary.
     """
@@ -48,10 +51,10 @@ class WantedTerms:
             raise ValueError("Expected --glossary FILE with --ignore-case.")
         self._path, self._done = terms, 0
         self._lines: Iterator[str] | None = None if terms is None else _lines(terms)
-        self._glossary = None if glossary is None else read_glossary(glossary, ignore_case)
+        self.glossary = None if glossary is None else read_glossary(glossary, ignore_case)
 
     def __bool__(self) -> bool:
-        return self._lines is not None or self._glossary is not None
+        return self._lines is not None or self.glossary is not None
 
     def check(self, fields: Sequence[str], others: Sequence[str]) -> None:
         """Check that there are texts to translate, and no options that need other answers.
@@ -71,22 +74,17 @@ class WantedTerms:
             )
 
     def of(self, texts: Sequence[str]) -> list[str]:
-        """Return the line of terms of each of the next texts.
+        """Return the line of terms of each of the next texts, without those of the glossary.
 
         Raises:
             ValueError: If the file of terms has fewer lines.
         """
-        from kerasnmt.text.term_lines import joined_lines
-
-        lines = [""] * len(texts)
-        if self._lines is not None:
-            lines = [*islice(self._lines, len(texts))]
-            self._done += len(lines)
-            if len(lines) < len(texts):
-                self._refuse(f"{self._done:,} lines, fewer than there are texts")
-        if self._glossary is not None:
-            of_texts = map(self._glossary.line, texts)
-            lines = [joined_lines(*pair) for pair in zip(lines, of_texts, strict=True)]
+        if self._lines is None:
+            return [""] * len(texts)
+        lines = [*islice(self._lines, len(texts))]
+        self._done += len(lines)
+        if len(lines) < len(texts):
+            self._refuse(f"{self._done:,} lines, fewer than there are texts")
         return lines
 
     def finish(self) -> None:

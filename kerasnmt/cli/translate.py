@@ -245,13 +245,12 @@ def translate(
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
     chunks = files.chunks(batch_size if files.live else batch_size * 16)
     for request, records in with_prefixes(chunks, prefix):
-        of_texts = wanted.of(request["text"]) if wanted else []
         if start:
             request["text"] = tagged(request["text"], start)
         if stream:
             write_words(translator, request, done, sys.stdout)
         else:
-            rows = answers.of(translator, request, done, of_texts)
+            rows = answers.of(translator, request, done, wanted)
             if form is Format.TEXT:
                 sys.stdout.writelines(answers.lines(rows, done))
             else:
@@ -360,7 +359,7 @@ class _Answers(NamedTuple):
             )
 
     def of(
-        self, translator: Any, request: dict[str, list], done: int, terms: Sequence[str]
+        self, translator: Any, request: dict[str, list], done: int, wanted: WantedTerms
     ) -> list[list[Record]]:
         """Return the answers to each row of a request, after the rows that are done.
 
@@ -368,11 +367,12 @@ class _Answers(NamedTuple):
             translator: A `kerasnmt.tasks.Translator`.
             request: The rows, and perhaps a column of prefixes.
             done: Number of rows before them.
-            terms: Line of terms of each text, or an empty list.
+            wanted: Terms of the texts.
         """
         options: dict[str, Any] = {"batch_size": self.batch_size, "first_number": done + 1}
-        if any(terms):
-            best = translator.with_terms(request, terms, **options)
+        if wanted:
+            terms = wanted.of(request["text"])
+            best = translator.with_terms(request, terms, wanted.glossary, **options)
             return [[self._answer(*one)] for one in best]
         prefixes = request.pop("prefix", None)
         if not (self.alignments or self.confidence or prefixes or self.n_best):

@@ -90,8 +90,8 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: If the model has no tokenizers, an option is out of range, the numbers of
                 texts, prefixes, terms and contexts differ, the model reads contexts but there are
-                none, there are terms with `samples`, `split_sentences` or `beam_size=1`, or the
-                Keras backend is not TensorFlow or JAX.
+                none, there are terms with `samples`, `beam_size=1` or, for a text of several
+                sentences, `split_sentences`, or the Keras backend is not TensorFlow or JAX.
         """
         SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(

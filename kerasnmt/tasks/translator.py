@@ -15,9 +15,15 @@ from kerasnmt.tasks.confidence import Confidence
 from kerasnmt.tasks.one_or_many import one_or_many
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress, ServedModel
-from kerasnmt.tasks.wanted_terms import TermLists, check_terms, term_lines, warn_of_unmet
+from kerasnmt.tasks.wanted_terms import (
+    TermLists,
+    check_terms,
+    sentences_of,
+    term_lines,
+    warn_of_unmet,
+)
 from kerasnmt.text.glossary import Glossary
-from kerasnmt.text.sentence_ends import split_text
+from kerasnmt.text.sentence_ends import join_texts, split_text
 
 
 class Translator:
@@ -146,20 +152,24 @@ class Translator:
             ValueError: If an argument does not match the texts or the model.
         """
         request = self._texts("texts", texts, contexts)
-        lines = term_lines(request["text"], terms, forbidden, glossary)
+        lines = term_lines(len(request["text"]), terms, forbidden)
         if prefixes is not None:
             request["prefix"] = as_texts("prefixes", prefixes)
             check_same_length("prefixes", request["prefix"], "texts", len(request["text"]))
-        if any(lines):
-            return self.with_terms(request, lines, batch_size, first_number)
+        if any(lines) or glossary is not None:
+            return self.with_terms(
+                request, lines, glossary, batch_size=batch_size, first_number=first_number
+            )
         if prefixes is not None:
             return self._run("forced_prefix", request, _answers, batch_size, first_number)
         return self.ask(request, batch_size=batch_size, first_number=first_number)
 
     def with_terms(
         self,
-        request: Mapping[str, Sequence[str | bytes]],
+        request: Mapping[str, Sequence[str]],
         lines: Sequence[str],
+        glossary: Glossary | Mapping[str, Any] | None = None,
+        *,
         batch_size: int = 64,
         first_number: int = 1,
     ) -> list[tuple[str, float]]:
@@ -168,11 +178,14 @@ class Translator:
         Args:
             request: See `ask`. It may also have a column `prefix`; see `best`.
             lines: Line of terms of each text; see `kerasnmt.text.term_lines`.
+            glossary: See `best`. If the model splits texts into sentences, it applies to each
+                sentence.
             batch_size: Number of rows in a batch.
             first_number: Number of the first text in warnings.
 
         Raises:
-            ValueError: If the model cannot search for terms.
+            ValueError: If the model cannot search for terms, or splits a text that has a term which
+                must occur.
         """
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float, list[str]]]:
@@ -180,12 +193,32 @@ class Translator:
             scores = outputs["score"].tolist()
             return zip(map(decode, outputs["translation"]), scores, written, strict=True)
 
-        check_terms(lines, self.description)
+        if glossary is not None and not isinstance(glossary, Glossary):
+            glossary = Glossary(glossary)
+        texts = request["text"]
+        splits = bool(self.description.get("split_sentences")) and "prefix" not in request
+        sentences = sentences_of(texts, lines, glossary, splits)
+        check_terms([one.line for one in sentences], self.description)
+        if not any(one.line for one in sentences):
+            if "prefix" in request:
+                return self._run("forced_prefix", request, _answers, batch_size, first_number)
+            return self.ask(request, batch_size=batch_size, first_number=first_number)
+        columns = {
+            name: [column[one.text] for one in sentences] for name, column in request.items()
+        }
+        columns |= {
+            "text": [one.source for one in sentences],
+            "terms": [one.line for one in sentences],
+        }
+        if self._model.source_lengths is not None:
+            self._warn_of_cuts(texts, first_number)
         name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
-        request = {**request, "terms": lines}
-        answers = self._run(name, request, rows, batch_size, first_number)
-        warn_of_unmet(lines, [(text, written) for text, _, written in answers], first_number, 5)
-        return [(text, score) for text, score, _ in answers]
+        found: list[list[tuple[str, float]]] = [[] for _ in texts]
+        answers = self._run(name, columns, rows, batch_size)
+        for one, (text, score, written) in zip(sentences, answers, strict=True):
+            warn_of_unmet(one.line, text, written, first_number + one.text, 5)
+            found[one.text].append((text, score))
+        return [(join_texts([t for t, _ in row]), sum(score for _, score in row)) for row in found]
 
     def stream(
         self, text: str, *, context: str | None = None, prefix: str | None = None

@@ -2,42 +2,78 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kerasnmt.columns import as_list, check_same_length
 from kerasnmt.text.glossary import Glossary
+from kerasnmt.text.sentence_ends import split_text
 from kerasnmt.text.term_lines import joined_lines, parse_terms, term_line, unmet
 
 TermLists = Sequence[Sequence[str | Sequence[str]] | None]
 
 
 def term_lines(
-    texts: Sequence[str],
+    count: int,
     terms: TermLists | None = None,
     forbidden: Sequence[Sequence[str] | None] | None = None,
-    glossary: Glossary | Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """Return a line of terms for each text; see `kerasnmt.text.term_lines`.
+    """Return a line of terms for each of a number of texts; see `kerasnmt.text.term_lines`.
 
     Args:
-        texts: Texts to translate.
+        count: Number of texts.
         terms: Terms of each translation, or None: a list of texts and of lists of alternatives.
         forbidden: Texts that must not occur in each translation, or None.
-        glossary: Glossary that applies to all texts, or None.
 
     Raises:
         ValueError: If the numbers of lists and texts differ, or a list or a term is malformed.
     """
     wanted, unwanted = (
-        _lists(name, column, len(texts))
-        for name, column in (("terms", terms), ("forbidden", forbidden))
+        _lists(name, column, count) for name, column in (("terms", terms), ("forbidden", forbidden))
     )
-    if glossary is not None and not isinstance(glossary, Glossary):
-        glossary = Glossary(glossary)
-    return [
-        joined_lines(term_line(one, other), glossary.line(text) if glossary else "")
-        for text, one, other in zip(texts, wanted, unwanted, strict=True)
-    ]
+    return [term_line(*pair) for pair in zip(wanted, unwanted, strict=True)]
+
+
+class Sentence(NamedTuple):
+    """Sentence to translate with terms, or a whole text.
+
+    Attributes:
+        text: Index of its text.
+        source: Sentence.
+        line: Line of its terms.
+    """
+
+    text: int
+    source: str
+    line: str
+
+
+def sentences_of(
+    texts: Sequence[str], lines: Sequence[str], glossary: Glossary | None, splits: bool
+) -> list[Sentence]:
+    """Return the sentences of texts, with the terms of their lines and of a glossary.
+
+    Args:
+        texts: Texts to translate.
+        lines: Line of terms of each text.
+        glossary: Glossary, which applies to each sentence alone, or None.
+        splits: Whether texts are split into sentences, or each text is one sentence.
+
+    Raises:
+        ValueError: If a text of several sentences has a term that must occur.
+    """
+    sentences = []
+    for index, (text, line) in enumerate(zip(texts, lines, strict=True)):
+        parts = split_text(text) if splits else [text]
+        if len(parts) > 1 and any(term.wanted for term in parse_terms(line)):
+            raise ValueError(
+                "Expected split_sentences=False, or one sentence in each text with terms, because "
+                "nothing says in which sentence a term belongs. Received: split_sentences=True, "
+                f"and {len(parts)} sentences in {text!r:.80}."
+            )
+        for part in parts:
+            more = glossary.line(part) if glossary else ""
+            sentences.append(Sentence(index, part, joined_lines(line, more)))
+    return sentences
 
 
 def check_terms(lines: Sequence[str], description: Mapping[str, Any]) -> None:
@@ -48,18 +84,12 @@ def check_terms(lines: Sequence[str], description: Mapping[str, Any]) -> None:
         description: Description of the model.
 
     Raises:
-        ValueError: If it draws samples, splits texts into sentences, or is greedy though terms must
-            occur.
+        ValueError: If it draws samples, or is greedy though terms must occur.
     """
     if description.get("samples"):
         raise ValueError(
             "Expected samples=0 with terms, because samples are drawn, not searched. Received: "
             f"samples={description['samples']}."
-        )
-    if description.get("split_sentences"):
-        raise ValueError(
-            "Expected split_sentences=False with terms, because nothing says in which sentence "
-            "they belong. Received: split_sentences=True. Translate each sentence as a text."
         )
     wanted = any(term.wanted for line in lines for term in parse_terms(line))
     if wanted and description.get("beam_size") == 1:
@@ -70,34 +100,29 @@ def check_terms(lines: Sequence[str], description: Mapping[str, Any]) -> None:
 
 
 def warn_of_unmet(
-    lines: Sequence[str],
-    answers: Sequence[tuple[str, Sequence[str]]],
-    first_number: int,
-    stacklevel: int,
+    line: str, text: str, written: Sequence[str], number: int, stacklevel: int
 ) -> None:
-    """Warn of terms that translations lack, or that occur though they must not.
+    """Warn of terms that a translation lacks, or that occur though they must not.
 
     Args:
-        lines: Line of terms of each text.
-        answers: Translation of each text, and how the model writes its alternatives; see `unmet`.
-        first_number: Number of the first text.
+        line: Line of terms.
+        text: Translation.
+        written: How the model writes each alternative of the line; see `unmet`.
+        number: Number of the text.
         stacklevel: See `warnings.warn`, counted from the caller.
     """
-    for number, (line, (text, written)) in enumerate(
-        zip(lines, answers, strict=True), start=first_number
-    ):
-        for term, known in unmet(line, text, written):
-            name = " or ".join(map(repr, term.alternatives))
-            if not term.wanted:
-                reason = f"has {name}, which must not occur"
-            elif not known:
-                reason = f"lacks {name}, which has words or characters that the model cannot write"
-            else:
-                reason = (
-                    f"lacks {name}, because its terms do not fit into its maximum length or "
-                    "contradict each other"
-                )
-            warnings.warn(f"the translation of text {number} {reason}", stacklevel=stacklevel + 1)
+    for term, known in unmet(line, text, written):
+        name = " or ".join(map(repr, term.alternatives))
+        if not term.wanted:
+            reason = f"has {name}, which must not occur"
+        elif not known:
+            reason = f"lacks {name}, which has words or characters that the model cannot write"
+        else:
+            reason = (
+                f"lacks {name}, because its terms do not fit into its maximum length or contradict "
+                "each other"
+            )
+        warnings.warn(f"the translation of text {number} {reason}", stacklevel=stacklevel + 1)
 
 
 def _lists(name: str, column: Any, count: int) -> list[Sequence]:

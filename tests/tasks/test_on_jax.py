@@ -50,6 +50,11 @@ def answers(folder):
         "next words": [(one.best, one.log_probability) for one in explorer.next_words(request, [])],
         "n_best": [row for ranked in copying.n_best(TEXTS) for row in ranked],
         "prefixes": copying.best(TEXTS, prefixes=["out", "zeb", "", "home"]),
+        "terms": copying.best(
+            TEXTS,
+            terms=[["home"], [["zeb", "out"]], [], ["ann out"]],
+            forbidden=[["is"], [], [], ["home"]],
+        ),
         "context": context.best(TEXTS, contexts=OTHERS),
         "streams": [
             *(streamed(replacing.progress(text)) for text in TEXTS),

@@ -180,13 +180,33 @@ def test_glossary_and_prefix(word_model):
         ({"terms": [["a|b"], [], []]}, "no tab, line break or"),
         ({"terms": [["ab"], [], []], "beam_size": 1}, "Expected a beam_size of at least 2"),
         ({"terms": [["ab"], [], []], "samples": 2}, "Expected samples=0"),
-        ({"terms": [["ab"], [], []], "split_sentences": True}, "Expected split_sentences=False"),
         ({"glossary": "dog"}, "Expected a glossary as a dict"),
     ],
 )
 def test_refused(word_model, arguments, message):
     with pytest.raises(ValueError, match=message):
         word_model.translate(TEXTS, **arguments)
+
+
+def test_texts_that_are_split_into_sentences(word_model):
+    texts = ["Two dogs run. A man reads.", "Dogs run. Dogs reads.", "a man"]
+    options = {"split_sentences": True, **OPTIONS}
+    sentences = [text.split(". ") for text in texts]
+    glossary = {"dogs": "dab", "man": "cc"}
+    found = word_model.translate(
+        texts, glossary=Glossary(glossary, ignore_case=True), forbidden=[["e"]] * 3, **options
+    )
+    for text, parts in zip(found, sentences, strict=True):
+        for source, target in glossary.items():
+            assert occurs(target, text) == any(source in part.lower() for part in parts)
+        assert not occurs("e", text)
+    plain = word_model.translate(texts, **options)
+    assert word_model.translate(texts, glossary={"x": "y"}, **options) == plain
+    assert word_model.translate(texts, forbidden=[["xyz"]] * 3, **options) == plain
+    found = word_model.translate(texts, terms=[[], [], ["dab"]], **options)
+    assert found[:2] == plain[:2] and occurs("dab", found[2])
+    with pytest.raises(ValueError, match=r"one sentence in each text .* 2 sentences in 'Two dogs"):
+        word_model.translate(texts, terms=[["dab"], [], []], **options)
 
 
 def test_greedy_search_avoids_what_is_forbidden(word_model):
