@@ -260,51 +260,54 @@ class TermBeam(Beam):
         scores, ids, parents = (
             ops.concatenate(parts, axis=1) for parts in zip(overall, each, of_terms, strict=True)
         )
-        order = self._order(scores, ids, parents, vocabulary, known["needed"], tables["tokens"])
-        _, order = ops.top_k(-order, wanted.shape[1])
-        chosen = _taken(ops.cast(order, "int32"), wanted)
+        impossible = scores <= IMPOSSIBLE / 2
+        key = ops.where(impossible, -1, parents * vocabulary + ids)
+        by_key = ops.argsort(key)
+        scores, ids, parents, key = (_taken(one, by_key) for one in (scores, ids, parents, key))
+        # Equal candidates stand side by side. One of them is kept.
+        before = ops.pad(key[:, :-1], ((0, 0), (1, 0)), constant_values=-1)
+        scores = ops.where(ops.equal(key, before), 2 * IMPOSSIBLE, scores)
+        choice = parents * ops.shape(known["needed"])[-1]
+        choice = choice + self.terms.choice_of(ids, tables["tokens"])
+        choice = ops.where(scores <= IMPOSSIBLE / 2, 0, choice)
+        needed = _taken(ops.reshape(known["needed"], (rows, -1)), choice)
+        chosen = _taken(_in_turns(scores, needed, size), wanted)
         scores, ids, parents = (_taken(one, chosen) for one in (scores, ids, parents))
         scores = ops.maximum(scores, IMPOSSIBLE)
         return scores, ops.where(scores <= IMPOSSIBLE / 2, self.pad_id, ids), parents
 
-    def _order(
-        self, scores: Any, ids: Any, parents: Any, vocabulary: Any, needed: Any, tokens: Any
-    ) -> Any:
-        """Return numbers that sort the candidates `[batch, candidates]`, int32.
 
-        Args:
-            scores: Log-probabilities of the candidates.
-            ids: Tokens of the candidates.
-            parents: Hypotheses of the candidates.
-            vocabulary: Number of tokens.
-            needed: Number of tokens that each choice of a hypothesis needs after it, int32
-                `[batch, hypotheses, choices]`; see `TermAutomaton.choices`.
-            tokens: Tokens of the terms, int32 `[batch, tokens]`.
-        """
-        place = ops.arange(ops.shape(ids)[1], dtype="int32")
-        earlier = place < place[:, None]
-        impossible = scores <= IMPOSSIBLE / 2
-        key = ops.where(impossible, -1 - place, parents * vocabulary + ids)
-        again = ops.any(ops.logical_and(ops.equal(key[:, :, None], key[:, None]), earlier), axis=-1)
-        impossible = ops.logical_or(impossible, again)
-        scores = ops.where(impossible, 2 * IMPOSSIBLE, scores)
-        choice = parents * ops.shape(needed)[-1] + self.terms.choice_of(ids, tokens)
-        choice = ops.where(impossible, 0, choice)
-        banks = _taken(ops.reshape(needed, (ops.shape(ids)[0], -1)), choice)
-        banks = ops.minimum(banks, _MOST_BANKS - 1)
-        higher = scores[:, None] > scores[:, :, None]
-        equal = ops.equal(scores[:, None], scores[:, :, None])
-        higher = ops.logical_or(higher, ops.logical_and(equal, earlier))
-        beside = ops.equal(banks[:, None], banks[:, :, None])
-        ranks = ops.sum(ops.cast(ops.logical_and(beside, higher), "int32"), axis=-1)
-        return ops.where(impossible, 2**31 - 1, ranks * _MOST_BANKS + banks)
+def _in_turns(scores: Any, banks: Any, count: int) -> Any:
+    """Return the indices of the best candidates of all banks in turns, int32 `[batch, count]`.
+
+    Args:
+        scores: Log-probabilities of the candidates, `[batch, candidates]`.
+        banks: Number of the bank of each candidate, int32 `[batch, candidates]`. Lower numbers
+            come first.
+        count: Number of indices.
+    """
+    banks = ops.minimum(banks, _MOST_BANKS - 1)
+    order = ops.cast(ops.argsort(-scores), "int32")
+    order = _taken(order, ops.argsort(_taken(banks, order)))  # by bank, and then by score
+    banks = _taken(banks, order)
+    rows, size = ops.shape(banks)
+    row = ops.arange(rows, dtype="int32")[:, None]
+    sorted_banks = ops.reshape(row * _MOST_BANKS + banks, (-1,))
+    first = ops.searchsorted(sorted_banks, sorted_banks, side="left")
+    first = ops.reshape(ops.cast(first, "int32"), (rows, size)) - row * size
+    turn = ops.minimum(ops.arange(size, dtype="int32") - first, count)
+    turns = turn * _MOST_BANKS + banks
+    turns = ops.where(_taken(scores, order) <= IMPOSSIBLE / 2, 2**31 - 1, turns)
+    _, best = ops.top_k(-turns, count)
+    return _taken(order, best)
 
 
 def _taken(values: Any, indices: Any) -> Any:
     """Take values `[batch, n]` of each row by indices, int32 `[batch, m]`."""
     rows, size = ops.shape(values)
     offsets = ops.arange(rows, dtype="int32")[:, None] * size
-    return ops.take(ops.reshape(values, (-1,)), offsets + indices, axis=0)
+    indices = offsets + ops.cast(indices, "int32")
+    return ops.take(ops.reshape(values, (-1,)), indices, axis=0)
 
 
 def best_extensions(
