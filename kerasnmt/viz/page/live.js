@@ -4,6 +4,7 @@
   const { make, units, merges, alignment, wordButtons, confidenceLegend, choiceTable, searchTree, regions, hops, saveButtons, panel,
     number, sum, looks, byId, backend } = window.kerasnmt;
   const WAIT = 40; // milliseconds without a keystroke before the page asks
+  const SLOW = 150; // milliseconds without an answer before its words are shown while they are made
   let about;
   const state = { request: {}, prefix: [], result: null, chosen: 0, sentence: null, image: null };
   const part = {};
@@ -42,13 +43,34 @@
     timer = setTimeout(action, WAIT);
   }
 
+  // Show the words of a slow answer while they are made. What this returns ends it.
+  let endWords = () => {};
+  function showWords(request) {
+    if (!backend.stream || !about.inspects || state.prefix.length) return () => {};
+    const making = new AbortController();
+    const show = (text, provisional) => {
+      if (making.signal.aborted) return;
+      part.answer.hidden = false;
+      part.words.replaceChildren(make("p", {}, text, make("span", { class: "provisional" }, provisional)));
+      part.facts.textContent = provisional ? "The gray words may still change." : "";
+    };
+    // The answer itself tells what is wrong.
+    const begin = () => backend.stream(about.name, request, show, making.signal).catch(() => {});
+    const waiting = setTimeout(begin, SLOW);
+    return () => {
+      clearTimeout(waiting);
+      making.abort();
+    };
+  }
   function search() {
     remember();
+    endWords();
     const request = { ...state.request };
     if (!Object.values(request).some((value) => value && value.trim())) return clear();
+    const end = endWords = showWords(request);
     return attempt(async () => {
       const start = performance.now();
-      const answer = await ask("search", { ...request, prefix_ids: state.prefix });
+      const answer = await ask("search", { ...request, prefix_ids: state.prefix }).finally(end);
       if (!answer) return;
       Object.assign(state, { result: answer, chosen: 0, sentence: answer.sentence, edited: null, open: null });
       show();

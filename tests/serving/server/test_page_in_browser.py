@@ -98,6 +98,7 @@ def visit(tab, url, **fields):
     """Open the page with a link to a request, and wait for the answer."""
     tab.goto(f"{url}/#{urlencode(fields)}")
     expect(tab.locator(".words")).not_to_be_empty()
+    expect(tab.locator(".words > p")).to_have_count(0)  # words of an answer that is being made
 
 
 def panel(tab, title):
@@ -706,3 +707,19 @@ def test_texts_have_contrast_and_a_narrow_page_does_not_scroll_sideways(tab, ser
     check("svg .token, [aria-pressed=true]")
     visit(tab, server("babi_memory").url, story="Mary got the ball there.", question="Where is it?")
     check(".hops td, .hops th, .bars td")
+
+
+def test_words_of_a_slow_answer_come_while_they_are_made(server, tab):
+    """The answer itself is held back here, so the words come from the stream."""
+    url, model, _ = server("demo_en_de")
+    held = []
+    tab.route("**/page/search", lambda route: held.append(route))
+    tab.goto(f"{url}/#{urlencode({'text': 'the dog sleeps .'})}")
+    (best,) = model.translate(["the dog sleeps ."])
+    words = tab.locator(".words")
+    expect(words).to_have_text(best)
+    expect(words.locator("button")).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(words.locator("button")).not_to_have_count(0)
+    expect(words.locator(".provisional")).to_have_count(0)
