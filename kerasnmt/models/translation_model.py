@@ -247,7 +247,8 @@ class TranslationModel(TextModel, SearchModel):
         """Translate texts, and return how sure the model is of each word.
 
         After the search, one pass over the best translation gives the probabilities of all tokens
-        in the place of each of its tokens.
+        in the place of each of its tokens. It needs memory for float32
+        `[batch_size, target_length, vocabulary]`.
 
         ```python
         sure = model.confidence("two dogs run .")

@@ -1,13 +1,25 @@
 """Gradients of the factors of a loop, computed after the loop."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import keras
 from keras import ops
 
 # JAX compiles a loop and its gradient as a whole, and PyTorch runs eagerly.
-_AFTER_LOOP = keras.backend.backend() == "tensorflow"
+_AFTER_LOOP = ContextVar("after_loop", default=keras.backend.backend() == "tensorflow")
+
+
+@contextmanager
+def after_loop_if(training: bool) -> Iterator[None]:
+    """Use plain loops unless a model trains, so that an export holds no gradients."""
+    token = _AFTER_LOOP.set(_AFTER_LOOP.get() and training)
+    try:
+        yield
+    finally:
+        _AFTER_LOOP.reset(token)
 
 
 def gradients_after_loop(
@@ -38,7 +50,7 @@ def gradients_after_loop(
         What `loop` returns. A second derivative would lack the terms of the factors inside the
         loop, so it raises a `ValueError`.
     """
-    if not _AFTER_LOOP:
+    if not _AFTER_LOOP.get():
         return loop(inputs)
 
     @ops.custom_gradient
@@ -57,7 +69,7 @@ def gradients_after_loop(
 
 def in_loop(factor: Any) -> Any:
     """Return a factor for the steps of a loop; see `gradients_after_loop`."""
-    return ops.stop_gradient(factor) if _AFTER_LOOP else factor
+    return ops.stop_gradient(factor) if _AFTER_LOOP.get() else factor
 
 
 def _differentiable_once(outputs: Sequence[Any], factors: Sequence[Any]) -> tuple[Any, ...]:

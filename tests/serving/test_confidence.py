@@ -75,6 +75,8 @@ def test_exports_of_a_calibrated_model(local, model, tmp_path, monkeypatch):
     some = property(lambda self: {name: self._task.signatures[name] for name in names})
     monkeypatch.setattr(ExportModule, "signatures", some)
     model.export(str(tmp_path / "saved" / "1"), **OPTIONS)
+    written = (tmp_path / "saved" / "1" / "saved_model.pb").read_bytes()
+    assert b"internal_grad_fn" not in written
     loaded = load_export(tmp_path / "saved")
     assert loaded.description["calibration"] == CALIBRATION.document()
     same(Translator(loaded).confidence(TEXTS), local.confidence(TEXTS))

@@ -49,6 +49,7 @@ def test_a_model_that_copies_is_fed_extended_ids(make_pointer_model, batch_size)
         target_tokenizer=tokenizer,
         attend=attend,
         search=None,
+        calibration=None,
         weights=[],
     )
     found = Translator(TranslationTask(model)).forced_attention(

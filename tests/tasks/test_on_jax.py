@@ -64,6 +64,16 @@ def answers(folder):
         "captions": translator("captions", **SEARCH).ask({"image": IMAGES}),
         "stories": translator("stories").ask(story),
         "scores": [["", one] for one in context.score(TEXTS, OTHERS, contexts=TEXTS)],
+        "confidence": [
+            (word, float(number))
+            for one in [
+                *copying.confidence(TEXTS),
+                *context.confidence(TEXTS, contexts=OTHERS),
+                *replacing.confidence(TEXTS),
+            ]
+            for numbers in (one.probabilities, one.entropies, one.margins)
+            for word, number in zip(one.words, numbers, strict=True)
+        ],
         "attention": [
             [" ".join(one.source_tokens + one.target_tokens), float(one.weights.max(initial=0.0))]
             for one in copying.attention(TEXTS)

@@ -13,6 +13,7 @@ from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.dropout import ByteDropout
+from kerasnmt.speed.after_loop import after_loop_if
 
 
 class DecoderLoop(Decoder):
@@ -101,7 +102,8 @@ class DecoderLoop(Decoder):
         embedded = self.embedding_dropout(self.embedding(target_ids), training=training)
         inputs = self.cell.project_inputs(embedded)
         upper, state = state.upper, state._replace(upper=())
-        output, weights = self.cell.unroll(self.loop, inputs, state, memory["projected"])
+        with after_loop_if(training):
+            output, weights = self.cell.unroll(self.loop, inputs, state, memory["projected"])
         output = ops.cast(output, embedded.dtype)
         embedded, output, context = self._readout_inputs(embedded, output, weights, memory)
         for layer, states in zip(self.upper, upper, strict=True):

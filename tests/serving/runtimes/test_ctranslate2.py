@@ -143,6 +143,7 @@ def test_the_folder(folder, exact):
     assert folder.stat().st_mode & 0o777 == 0o755
     description = json.loads((folder / "kerasnmt.json").read_text())
     examples, files = description.pop("examples"), description.pop("files")
+    assert description.pop("calibration")["pairs"] == 300
     assert description == description_of(
         "transformer_tiny", "sentencepiece", "sentencepiece", **OPTIONS
     )

@@ -161,6 +161,7 @@ def test_a_ranking_has_no_text_twice(word_model):
         copies=False,
         has_attention=True,
         reads_context=False,
+        calibration=None,
     )
     module = TranslationTask(model, beam_size=40, max_length=3, length_penalty=0.0)
     ranking = run(module, "n_best", ["dog", "two dogs"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kerasnmt import zoo
+from kerasnmt.calibration import Calibration
 from kerasnmt.data import builtin_corpus
 from kerasnmt.runtime import load
 from kerasnmt.serving import export_onnx
@@ -98,11 +99,12 @@ def plain(value):
 
 @pytest.fixture(scope="module")
 def exported(make_pointer_model, tmp_path_factory):
-    """A function that returns a model of the zoo, and its export."""
+    """A function that returns a model of the zoo with a calibration, and its export."""
 
     @functools.cache
     def exported(name):
         model = make_pointer_model(seed=56) if name == "pointer_generator_gru" else make(name)
+        model.calibration = Calibration(0.8, 0.3, 0.5, -0.2, 0.1, 40)
         return model, export_onnx(model, tmp_path_factory.mktemp(name) / "onnx", **OPTIONS)
 
     return exported
