@@ -11,10 +11,11 @@ from kerasnmt.viz.learning_curve import learning_curves_figure
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE = """
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; }
 .scroll { overflow-x: auto; }
 th, td { padding: .25rem .6rem; text-align: start; border-bottom: 1px solid #8886; }
+.runs { font-size: .85rem; }
 .runs td:nth-child(n+3), .runs th:nth-child(n+3), .score { text-align: end;
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 article { margin: 1.5rem 0; }
