@@ -1,6 +1,5 @@
 """`kerasnmt distill`."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -22,6 +21,7 @@ from kerasnmt.cli.console import progress_console, say
 from kerasnmt.cli.errors import print_warnings
 from kerasnmt.cli.loading import SearchChanges, is_trained, load_translator
 from kerasnmt.cli.options import BeamSize, Model, SearchOptions, Tags, WithRuns
+from kerasnmt.cli.parts import model_version, parts_of
 from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged
 from kerasnmt.progress_lines import progress_bar
@@ -142,8 +142,8 @@ def distill(
     console = progress_console()
     with console.status("loading the model"):
         checked_tags(tags, _translator(model, teacher.changes))
-    versions = [_version(one) for one in (model, *others)]
-    folder = _parts_of(output, [sources, references, versions, teacher._replace(batch_size=0)])
+    versions = [model_version(one) for one in (model, *others)]
+    folder = parts_of(output, [sources, references, versions, teacher._replace(batch_size=0)])
     parts = [
         _Part(folder / f"{start}.json", start + 1, sources[rows], references and references[rows])
         for start in range(0, len(sources), _PART)
@@ -160,11 +160,6 @@ def distill(
     written = _join(output, parts, back=back, front=front)
     shutil.rmtree(folder.parent)
     say(console, f"pairs: {written:,} of {len(sources):,} texts")
-
-
-def _version(model: str) -> float:
-    """Return when the files of a model last changed, or 0 for the name of a preset."""
-    return max((path.stat().st_mtime for path in Path(model).rglob("*")), default=0.0)
 
 
 def _jobs(model: str) -> int:
@@ -226,23 +221,6 @@ def _write(teacher: _Teacher, part: _Part) -> None:
     translations = teacher.translate(part)
     with atomic_write(part.path) as temporary:
         temporary.write_text(json.dumps(translations), encoding="utf-8")
-
-
-def _parts_of(output: Path, work: list[Any]) -> Path:
-    """Return the folder of the parts, for this work alone.
-
-    Raises:
-        ValueError: If the folder has parts of other work.
-    """
-    parts = output.with_name(f"{output.name}.parts")
-    name = parts / hashlib.sha256(json.dumps(work).encode()).hexdigest()
-    if any(parts.glob("*/*.json")) and not name.exists():
-        raise ValueError(
-            f"Expected the texts and options of the interrupted work in {parts}. Received: others. "
-            "Run the command as it was with the same model, or remove the folder."
-        )
-    name.mkdir(parents=True, exist_ok=True)
-    return name
 
 
 def _join(output: Path, parts: Sequence[_Part], *, back: bool, front: str) -> int:

@@ -87,7 +87,7 @@ def evaluate(
     load_tensorflow()
     from kerasnmt.training import bleu_tokenizer, compared_scores, translation_scores
 
-    sources, references = _sentences(source, reference, pairs, context, columns, tags_column)
+    sources, references = sentences_of(source, reference, pairs, context, columns, tags_column)
     contexts = read_lines("--context", context, len(sources))
     others = None
     if baseline is not None and Path(baseline).is_file():
@@ -152,7 +152,7 @@ def _warn_of_tags(tags: list[str], pairs: Path | None) -> None:
         )
 
 
-def _sentences(
+def sentences_of(
     source: Path | None,
     reference: Path | None,
     pairs: Path | None,

@@ -8,6 +8,7 @@ import typer
 from kerasnmt.cli.align import align
 from kerasnmt.cli.attention import attention
 from kerasnmt.cli.check import check
+from kerasnmt.cli.compare import compare
 from kerasnmt.cli.demo import demo
 from kerasnmt.cli.distill import distill
 from kerasnmt.cli.errors import print_warnings, report
@@ -36,7 +37,7 @@ app = typer.Typer(
 )
 _VERBS = (
     *(demo, models, presets, init, train, launch, translate, translate_files, distill, evaluate),
-    *(score, export, check, serve, server_config, attention, align),
+    *(compare, score, export, check, serve, server_config, attention, align),
 )
 _SETTINGS = {
     # The options of the launched command are not options of `launch`.

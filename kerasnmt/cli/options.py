@@ -14,14 +14,13 @@ from kerasnmt.decoding import TranslationOptions
 _OPTIONS = {option.name: option for option in fields(TranslationOptions)}
 
 # Strings, because a path would change the URI of a preset.
-Trained = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN",
-        help="Folder of a run, or a preset: its name (see `kerasnmt presets`), its folder, or "
-        "hf://user/model.",
-    ),
-]
+_TRAINED = typer.Argument(
+    metavar="RUN",
+    help="Folder of a run, or a preset: its name (see `kerasnmt presets`), its folder, or "
+    "hf://user/model.",
+)
+Trained = Annotated[str, _TRAINED]
+OptionalTrained = Annotated[str | None, _TRAINED]
 _MODEL = typer.Argument(
     metavar="MODEL",
     help="Folder of a run or an export, or a preset: its name (see `kerasnmt presets`), its "

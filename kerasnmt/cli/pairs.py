@@ -48,6 +48,7 @@ class PairFiles:
 
     Attributes:
         paths: The files.
+        columns: The two columns of a file of pairs, or None.
         count: Number of pairs.
 
     Raises:
@@ -58,8 +59,8 @@ class PairFiles:
     def __init__(
         self, source: Path | None, target: Path | None, pairs: Path | None, columns: str | None
     ) -> None:
-        self._columns: list[Column] | None = two_columns(columns)
-        if pairs is None and self._columns is not None:
+        self.columns: list[Column] | None = two_columns(columns)
+        if pairs is None and self.columns is not None:
             raise ValueError("Expected --pairs FILE with --columns.")
         if pairs is not None and (source is not None or target is not None):
             raise ValueError("Expected --pairs FILE without --source and --target.")
@@ -72,14 +73,19 @@ class PairFiles:
         self.count = sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[Pair]:
-        if self._columns is not None:
-            for record, (source, target) in table_records(self.paths[0], self._columns):
+        if self.columns is not None:
+            for record, (source, target) in table_records(self.paths[0], self.columns):
                 yield Pair(record, source, target)
             return
         two = len(self.paths) == 2
         for pair in parallel_lines(*self.paths) if two else table_rows(self.paths[0]):
             source, target = (text.decode() for text in pair)
             yield Pair({"source": source, "target": target}, source, target)
+
+    @property
+    def named(self) -> bool:
+        """Whether the fields of the records have names of their own."""
+        return self.columns is not None and isinstance(self.columns[0], str)
 
     def chunks(self, size: int) -> Iterator[list[Pair]]:
         """Yield the pairs, `size` at a time."""
@@ -105,8 +111,8 @@ class PairFiles:
                 and to the fields of its answer.
         """
         if form is None:
-            form = Format(table_format(self.paths[0])) if self._columns else Format.TEXT
-        by_number = self._columns is not None and isinstance(self._columns[0], int)
+            form = Format(table_format(self.paths[0])) if self.columns else Format.TEXT
+        by_number = self.columns is not None and isinstance(self.columns[0], int)
         writer, done = RecordWriter(form, heading=not by_number), 0
         with progress_bar(console, what, self.count) as advance:
             for chunk in self.chunks(16 * batch_size):

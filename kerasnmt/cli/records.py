@@ -40,7 +40,7 @@ class RecordWriter:
     """Turns records into lines of TSV, CSV or JSON Lines.
 
     In TSV, a tab or a line break inside a text becomes a space. In TSV and CSV, a value that is no
-    text is written as JSON.
+    text is written as JSON, and null as nothing.
 
     Args:
         form: Format of the lines.
@@ -83,7 +83,11 @@ class RecordWriter:
                 f"Received: {', '.join(record)}. Choose --format json."
             )
         yield self._row(
-            one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+            one
+            if isinstance(one, str)
+            else ""
+            if one is None
+            else json.dumps(one, ensure_ascii=False)
             for one in record.values()
         )
 

@@ -5,6 +5,7 @@ from .batch_statistics import BatchStatistics, describe_batches
 from .batching import batches
 from .builtin import SyntheticPair, builtin_corpus
 from .caption_batching import caption_batches
+from .cleaning import PairFilter
 from .dropping import word_dropout
 from .reading import read_parallel, read_tsv
 from .saved_batches import SavedBatches
@@ -16,6 +17,7 @@ from .story_batching import story_batches
 
 __all__ = [
     "BatchStatistics",
+    "PairFilter",
     "SavedBatches",
     "Scene",
     "SceneCaption",

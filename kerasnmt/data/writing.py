@@ -18,7 +18,7 @@ def write_pairs(pairs: Iterable[tuple[bytes, bytes]], *paths: str | os.PathLike)
             translate each other. A file is compressed if its name ends with ".gz".
     """
     with ExitStack() as stack:
-        files = [stack.enter_context(_opened(path)) for path in paths]
+        files = [stack.enter_context(opened_to_write(path)) for path in paths]
         for pair in pairs:
             lines = pair if len(files) == 2 else [b"\t".join(pair)]
             for file, line in zip(files, lines, strict=True):
@@ -26,7 +26,8 @@ def write_pairs(pairs: Iterable[tuple[bytes, bytes]], *paths: str | os.PathLike)
 
 
 @contextmanager
-def _opened(path: str | os.PathLike) -> Iterator[BinaryIO | gzip.GzipFile]:
+def opened_to_write(path: str | os.PathLike) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """Open a file to write bytes, which are compressed if its name ends with ".gz"."""
     with open(path, "wb") as file:
         if is_gzip(path):
             # There is no name and no time in the file, so that equal pairs give equal files.

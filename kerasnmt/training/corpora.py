@@ -58,11 +58,11 @@ class Corpora:
             except ValueError as error:
                 raise ValueError(f"data.train: {error}") from error
         self.contexts = {
-            split: _lines(section.context)
+            split: lines_of(section.context)
             for split, section in data.splits.items()
             if section.context
         }
-        self.fingerprints = {key: _fingerprint(path) for key, path in data.files.items()}
+        self.fingerprints = {key: fingerprint(path) for key, path in data.files.items()}
 
     @cached_property
     def alignments(self) -> list[Sequence[tuple[int, int]]]:
@@ -74,7 +74,7 @@ class Corpora:
         train = self.data.train
         if train.builtin:
             return [pair.alignment for pair in builtin_corpus(train.builtin)]
-        lines = _lines(train.alignments)
+        lines = lines_of(train.alignments)
         return [sure for sure, _ in parse_pharaoh_lines(lines, str(train.alignments))]
 
     @cached_property
@@ -86,7 +86,7 @@ class Corpora:
         """
         train = self.data.train
         if train.weights:
-            path, texts_of = train.weights, _lines(train.weights)
+            path, texts_of = train.weights, lines_of(train.weights)
         elif train.weight is not None:
             path = train.pairs
             texts_of = [text.decode() for (text,) in table_rows(path, [train.weight])]
@@ -172,12 +172,12 @@ def _shards(section: Any) -> Shards:
     return Shards(section.source, section.target)
 
 
-def _lines(path: Any) -> list[str]:
-    """Read the lines of a file, with the same checks as for sentences."""
+def lines_of(path: Any) -> list[str]:
+    """Return the lines of a file, with the same checks as for sentences."""
     return texts(read_parallel(path, path))[0]
 
 
-def _fingerprint(path: Any) -> dict[str, Any]:
+def fingerprint(path: Any) -> dict[str, Any]:
     """Return the size and the hash of a file. For a pattern, hash the hashes of all files."""
     size, digests = 0, []
     for name in matching_files(path):

@@ -31,6 +31,7 @@ class RunFolder:
         model: `model.keras`, the best model with respect to `training.monitor`.
         logs: Log folder of TensorBoard.
         results: `results.json`, which exists when training is done.
+        translations: Folder of the translations of test data, which `kerasnmt compare` keeps.
         lock: `.lock`, which exists during training, and contains the id of the process.
     """
 
@@ -45,6 +46,7 @@ class RunFolder:
         self.model = self.path / "model.keras"
         self.logs = self.path / "logs"
         self.results = self.path / "results.json"
+        self.translations = self.path / "translations"
         self.lock = self.path / ".lock"
 
     @contextmanager

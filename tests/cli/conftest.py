@@ -123,7 +123,7 @@ def load_once(load_run_once, load_export_once):
 def kerasnmt(monkeypatch, capfd, load_once, load_run_once):
     """Run the program in this process, and capture the output of the program and its libraries."""
     monkeypatch.setattr("kerasnmt.cli.loading.load_run", load_run_once)
-    for verb in ("align", "attention", "evaluate", "export", "score", "translate"):
+    for verb in ("align", "attention", "compare", "evaluate", "export", "score", "translate"):
         module = importlib.import_module(f"kerasnmt.cli.{verb}")
         for name, load in (("load_translator", load_once), ("load_run", load_run_once)):
             if hasattr(module, name):

@@ -17,6 +17,7 @@ COMMANDS = [
     *(
         "distill",
         "evaluate",
+        "compare",
         "score",
         "export",
         "check",

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kerasnmt.viz import figure_to_image, learning_curve_figure
+from kerasnmt.viz import figure_to_image, learning_curve_figure, learning_curves_figure
 
 
 def curves(axes):
@@ -44,3 +44,22 @@ def test_no_panel_without_bleu(extra):
 def test_no_history():
     with pytest.raises(ValueError, match=r"Expected at least one epoch\. Received: history=\[\]$"):
         learning_curve_figure([])
+
+
+def test_curves_of_several_runs():
+    histories = {
+        "small": [{"seconds": 60, "val_loss": 4.0}, {"seconds": 120, "val_loss": 3.0}],
+        "_large": [{"seconds": 90, "val_loss": 2.0, "val_bleu": 5.0}],
+    }
+    losses, bleu = learning_curves_figure(histories).axes
+    assert curves(losses) == {"small": [[1, 4], [2, 3]], "large": [[1.5, 2]]}
+    assert curves(bleu) == {"large": [[1.5, 5]]}
+    lines = losses.get_lines()
+    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines})
+    assert len(losses.get_legend().get_texts()) == 2
+    many = {str(number): histories["small"] for number in range(20)}
+    (losses,) = learning_curves_figure(many).axes
+    styles = {(line.get_color(), line.get_marker()) for line in losses.get_lines()}
+    assert len(styles) == 20
+    with pytest.raises(ValueError, match="Expected at least one run"):
+        learning_curves_figure({})

@@ -89,8 +89,9 @@ def test_it_answers_as_the_model(name, parts, tmp_path):
     check_equal(ours.best(TEXTS), theirs.best(TEXTS), atol=1e-4)
     assert len({*ours.translate(TEXTS)}) > 1
     targets = ["dog", "a man reads .", "", "zeb", "two", "runs zeb zeb"]
-    scores = ours.score(TEXTS, targets), theirs.score(TEXTS, targets)
-    np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-4)
+    for normalize in (False, True):
+        scores = [one.score(TEXTS, targets, normalize=normalize) for one in (ours, theirs)]
+        np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-4)
     check_confidence(ours, theirs)
 
 

@@ -1,0 +1,32 @@
+"""Parts of long work, which a second run of the same command finds."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+
+def parts_of(output: Path, work: list[Any]) -> Path:
+    """Return the folder of the parts, for this work alone.
+
+    Args:
+        output: File that the parts are joined to. The folder `OUTPUT.parts` is beside it.
+        work: What the parts depend on, as values for JSON.
+
+    Raises:
+        ValueError: If the folder has parts of other work.
+    """
+    parts = output.with_name(f"{output.name}.parts")
+    name = parts / hashlib.sha256(json.dumps(work).encode()).hexdigest()
+    if any(parts.glob("*/*.json")) and not name.exists():
+        raise ValueError(
+            f"Expected the texts and options of the interrupted work in {parts}. Received: others. "
+            "Run the command as it was with the same model, or remove the folder."
+        )
+    name.mkdir(parents=True, exist_ok=True)
+    return name
+
+
+def model_version(model: str) -> float:
+    """Return when the files of a model last changed, or 0 for the name of a preset."""
+    return max((path.stat().st_mtime for path in Path(model).rglob("*")), default=0.0)
