@@ -4,9 +4,10 @@
 
 CONLL has the files `LANGUAGE-train-medium`, `LANGUAGE-dev` and `LANGUAGE-test` of CoNLL-SIGMORPHON
 2017, task 1. The training data has each of the 1,000 forms twice, and 2,000 forms of invented
-words. In these, random letters replace letters inside a part that lemma and form share, of at least
-three letters, each with a probability of one half. So the model learns to copy stems that it has
-never seen. The letters are as frequent as in the lemmas.
+words. In these, random letters replace letters inside a part that lemma and form share, each with a
+probability of one half. So the model learns to copy stems that it has never seen. The letters are
+as frequent as in the lemmas. The first letter of a part and its last three stay, because endings
+depend on what is before them, as in vowel harmony.
 
 Source: Anastasopoulos and Neubig (2019), "Pushing the limits of low-resource morphological
 inflection", section 3.
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 
-SHARED, RATE, COPIES = 3, 0.5, 2
+RATE, COPIES, KEPT = 0.5, 2, 3
 PARTS = {"train": "train-medium", "validation": "dev", "test": "test"}
 Row = tuple[str, ...]  # lemma, form, tags
 
@@ -35,7 +36,7 @@ def invented(rows: Sequence[Row], count: int, seed: int = 1) -> list[Row]:
     places = {row: inner_letters(row[0], row[1]) for row in rows}
     usable = [row for row in rows if places[row]]
     if not usable:
-        raise ValueError(f"Expected a lemma and a form that share {SHARED} letters. Received none.")
+        raise ValueError(f"Expected a lemma and a form that share {KEPT + 2} letters. Received none.")
     words: list[Row] = []
     while len(words) < count:
         row = rng.choice(usable)
@@ -50,13 +51,12 @@ def invented(rows: Sequence[Row], count: int, seed: int = 1) -> list[Row]:
 
 
 def inner_letters(lemma: str, form: str) -> list[tuple[int, int]]:
-    """Return the places in lemma and form of letters inside the parts that they share."""
+    """Return the places in lemma and form of the letters that another letter may replace."""
     blocks = SequenceMatcher(None, lemma, form, autojunk=False).get_matching_blocks()
     return [
         (block.a + number, block.b + number)
         for block in blocks
-        if block.size >= SHARED
-        for number in range(1, block.size - 1)
+        for number in range(1, block.size - KEPT)
         if lemma[block.a + number].isalpha()
     ]
 
