@@ -60,6 +60,9 @@ def transformer():
     return fill(model, 3, scale=1.0)
 
 
+thorough = pytest.mark.thorough("repeats other models for other searches")
+
+
 def random_model(tokenizer):
     model = zoo.luong_general_gru(tokenizer, embedding_dim=6, units=6, dropout=0.0)
     return fill(model, 5, scale=1.5)
@@ -88,10 +91,10 @@ def test_pieces(pieces_model, search):
     assert any(piece in "งガ้่" for pieces in streamed for piece in pieces) == ("samples" in search)
 
 
-@pytest.mark.parametrize("search", OTHER_SEARCHES.values(), ids=OTHER_SEARCHES)
+@pytest.mark.parametrize("search", ["sentences", pytest.param("greedy", marks=thorough)])
 def test_other_searches(word_model, search):
     """With characters as tokens."""
-    assert_streams(word_model, **search)
+    assert_streams(word_model, **OTHER_SEARCHES[search])
 
 
 def test_words_that_are_copied(make_pointer_model):
@@ -118,7 +121,7 @@ def test_caches_that_grow(transformer):
     assert_streams(transformer, texts, beam_size=3, max_length=40, min_length=20)
 
 
-@pytest.mark.thorough("repeats other models for other searches")
+@thorough
 @pytest.mark.parametrize("search", OTHER_SEARCHES.values(), ids=OTHER_SEARCHES)
 def test_other_searches_of_pieces(pieces_model, search):
     assert_streams(pieces_model, **search)

@@ -56,7 +56,8 @@ class TaskSession(Session):
         """Answer one request; see `Session`."""
         if self._closed:
             raise RuntimeError("Expected an open session. It was closed. Create a new one.")
-        return model_progress(self._task, request)
+        with self._tracing:  # the streams of the task are not made by two threads at once
+            return model_progress(self._task, request)
 
     def close(self) -> None:
         """Free the functions; see `Session`."""
