@@ -16,9 +16,6 @@ from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.decoding.terms import TermAutomaton
 from kerasnmt.speed.top_k import top_k, top_sums
 
-# More banks than a beam of any size can serve.
-_MOST_BANKS = 10**4
-
 
 def beam_search(
     step: Callable,
@@ -240,61 +237,56 @@ class TermBeam(Beam):
         ranks = ops.arange(wanted.shape[1], dtype="int32") + ops.zeros_like(wanted)
         overall = best_extensions(scores, log_probabilities, ranks, self.pad_id)
         best, ids = top_k(log_probabilities, 1)
-        parents = ops.arange(hypotheses, dtype="int32") + ops.zeros_like(ids[..., 0])
-        each = scores + best[..., 0], ids[..., 0], parents
-        tokens = tables["tokens"][:, None] + ops.zeros_like(parents[..., None])
+        slots = ops.arange(hypotheses, dtype="int32")[:, None]
+        tokens = tables["tokens"][:, None] + ops.zeros_like(ids)
         inside = ops.clip(tokens, 0, vocabulary - 1)
         gains = ops.where(known["progress"], picked(log_probabilities, inside), IMPOSSIBLE)
-        # More tokens of a hypothesis than there are slots are never chosen.
-        size = wanted.shape[1]
-        gains = ops.pad(gains, ((0, 0), (0, 0), (0, size)), constant_values=IMPOSSIBLE)
-        gains, places = ops.top_k(gains, size)
-        places = ops.minimum(ops.cast(places, "int32"), ops.shape(tokens)[-1] - 1)
-        tokens = picked(tokens, places)
-        sums = scores[..., None] + gains
-        parents = parents[..., None] + ops.zeros_like(tokens)
-        of_terms = (ops.reshape(one, (rows, -1)) for one in (sums, tokens, parents))
+        # Each candidate counts once: first as one of the best of all, then as the best of its own.
+        gains = ops.where(ops.equal(tokens, ids), IMPOSSIBLE, gains)
+        ids = ops.concatenate([ids, inside], axis=2)
+        parents = slots + ops.zeros_like(ids)
+        sums = scores[..., None] + ops.concatenate([best, gains], axis=2)
+        kept = overall[2] * vocabulary + overall[1]
+        kept = ops.where(overall[0] <= IMPOSSIBLE / 2, -1, kept)
+        again = ops.equal((parents * vocabulary + ids)[..., None], kept[:, None, None])
+        sums = ops.where(ops.any(again, axis=-1), IMPOSSIBLE, sums)
+        others = (ops.reshape(one, (rows, -1)) for one in (sums, ids, parents))
         scores, ids, parents = (
-            ops.concatenate(parts, axis=1) for parts in zip(overall, each, of_terms, strict=True)
+            ops.concatenate(parts, axis=1) for parts in zip(overall, others, strict=True)
         )
-        order = self._order(scores, ids, parents, vocabulary, known["needed"], tables["tokens"])
+        # By score; candidates of one score stay in their order.
+        scores, order = ops.top_k(scores, ops.shape(scores)[1])
+        ids, parents = (_taken(one, ops.cast(order, "int32")) for one in (ids, parents))
+        order = self._order(scores, ids, parents, known["needed"], tables["tokens"])
         _, order = ops.top_k(-order, wanted.shape[1])
         chosen = _taken(ops.cast(order, "int32"), wanted)
         scores, ids, parents = (_taken(one, chosen) for one in (scores, ids, parents))
         scores = ops.maximum(scores, IMPOSSIBLE)
         return scores, ops.where(scores <= IMPOSSIBLE / 2, self.pad_id, ids), parents
 
-    def _order(
-        self, scores: Any, ids: Any, parents: Any, vocabulary: Any, needed: Any, tokens: Any
-    ) -> Any:
+    def _order(self, scores: Any, ids: Any, parents: Any, needed: Any, tokens: Any) -> Any:
         """Return numbers that sort the candidates `[batch, candidates]`, int32.
 
         Args:
-            scores: Log-probabilities of the candidates.
+            scores: Log-probabilities of the candidates, in descending order.
             ids: Tokens of the candidates.
             parents: Hypotheses of the candidates.
-            vocabulary: Number of tokens.
             needed: Number of tokens that each choice of a hypothesis needs after it, int32
                 `[batch, hypotheses, choices]`; see `TermAutomaton.choices`.
             tokens: Tokens of the terms, int32 `[batch, tokens]`.
         """
-        place = ops.arange(ops.shape(ids)[1], dtype="int32")
-        earlier = place < place[:, None]
         impossible = scores <= IMPOSSIBLE / 2
-        key = ops.where(impossible, -1 - place, parents * vocabulary + ids)
-        again = ops.any(ops.logical_and(ops.equal(key[:, :, None], key[:, None]), earlier), axis=-1)
-        impossible = ops.logical_or(impossible, again)
-        scores = ops.where(impossible, 2 * IMPOSSIBLE, scores)
-        choice = parents * ops.shape(needed)[-1] + self.terms.choice_of(ids, tokens)
+        choices = ops.shape(needed)[-1]
+        choice = parents * choices + self.terms.choice_of(ids, tokens)
         choice = ops.where(impossible, 0, choice)
         banks = _taken(ops.reshape(needed, (ops.shape(ids)[0], -1)), choice)
-        banks = ops.minimum(banks, _MOST_BANKS - 1)
-        higher = scores[:, None] > scores[:, :, None]
-        equal = ops.equal(scores[:, None], scores[:, :, None])
-        higher = ops.logical_or(higher, ops.logical_and(equal, earlier))
-        beside = ops.equal(banks[:, None], banks[:, :, None])
-        ranks = ops.sum(ops.cast(ops.logical_and(beside, higher), "int32"), axis=-1)
-        return ops.where(impossible, 2**31 - 1, ranks * _MOST_BANKS + banks)
+        # Terms need at most as many tokens as they have, with the end token, and a few spaces.
+        banks = ops.minimum(banks, choices - 1)
+        member = ops.equal(banks[..., None], ops.arange(choices, dtype="int32"))
+        member = ops.logical_and(member, ops.logical_not(impossible)[..., None])
+        before = ops.cumsum(ops.cast(member, "int32"), axis=1) - 1
+        ranks = ops.sum(ops.where(member, before, 0), axis=-1)
+        return ops.where(impossible, 2**31 - 1, ranks * choices + banks)
 
 
 def _taken(values: Any, indices: Any) -> Any:
