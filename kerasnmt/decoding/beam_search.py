@@ -15,9 +15,6 @@ from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.decoding.terms import TermAutomaton
 from kerasnmt.speed.top_k import top_k, top_sums
 
-# More banks than a beam of any size can serve.
-_MOST_BANKS = 10**4
-
 
 @dataclass(frozen=True)
 class Beam:
@@ -243,71 +240,63 @@ class TermBeam(Beam):
         ranks = ops.arange(wanted.shape[1], dtype="int32") + ops.zeros_like(wanted)
         overall = best_extensions(scores, log_probabilities, ranks, self.pad_id)
         best, ids = top_k(log_probabilities, 1)
-        parents = ops.arange(hypotheses, dtype="int32") + ops.zeros_like(ids[..., 0])
-        each = scores + best[..., 0], ids[..., 0], parents
-        tokens = tables["tokens"][:, None] + ops.zeros_like(parents[..., None])
+        slots = ops.arange(hypotheses, dtype="int32")[:, None]
+        tokens = tables["tokens"][:, None] + ops.zeros_like(ids)
         inside = ops.clip(tokens, 0, vocabulary - 1)
         gains = ops.where(known["progress"], picked(log_probabilities, inside), IMPOSSIBLE)
-        # More tokens of a hypothesis than there are slots are never chosen.
-        size = wanted.shape[1]
-        gains = ops.pad(gains, ((0, 0), (0, 0), (0, size)), constant_values=IMPOSSIBLE)
-        gains, places = ops.top_k(gains, size)
-        places = ops.minimum(ops.cast(places, "int32"), ops.shape(tokens)[-1] - 1)
-        tokens = picked(tokens, places)
-        sums = scores[..., None] + gains
-        parents = parents[..., None] + ops.zeros_like(tokens)
-        of_terms = (ops.reshape(one, (rows, -1)) for one in (sums, tokens, parents))
+        # Each candidate counts once: first as one of the best of all, then as the best of its own.
+        gains = ops.where(ops.equal(tokens, ids), IMPOSSIBLE, gains)
+        ids = ops.concatenate([ids, inside], axis=2)
+        parents = slots + ops.zeros_like(ids)
+        sums = scores[..., None] + ops.concatenate([best, gains], axis=2)
+        kept = overall[2] * vocabulary + overall[1]
+        kept = ops.where(overall[0] <= IMPOSSIBLE / 2, -1, kept)
+        again = ops.equal((parents * vocabulary + ids)[..., None], kept[:, None, None])
+        sums = ops.where(ops.any(again, axis=-1), IMPOSSIBLE, sums)
+        others = (ops.reshape(one, (rows, -1)) for one in (sums, ids, parents))
         scores, ids, parents = (
-            ops.concatenate(parts, axis=1) for parts in zip(overall, each, of_terms, strict=True)
+            ops.concatenate(parts, axis=1) for parts in zip(overall, others, strict=True)
         )
-        impossible = scores <= IMPOSSIBLE / 2
-        key = ops.where(impossible, -1, parents * vocabulary + ids)
-        by_key = ops.argsort(key)
-        scores, ids, parents, key = (_taken(one, by_key) for one in (scores, ids, parents, key))
-        # Equal candidates stand side by side. One of them is kept.
-        before = ops.pad(key[:, :-1], ((0, 0), (1, 0)), constant_values=-1)
-        scores = ops.where(ops.equal(key, before), 2 * IMPOSSIBLE, scores)
-        choice = parents * ops.shape(known["needed"])[-1]
-        choice = choice + self.terms.choice_of(ids, tables["tokens"])
-        choice = ops.where(scores <= IMPOSSIBLE / 2, 0, choice)
-        needed = _taken(ops.reshape(known["needed"], (rows, -1)), choice)
-        chosen = _taken(_in_turns(scores, needed, size), wanted)
+        # By score; candidates of one score stay in their order.
+        scores, order = ops.top_k(scores, ops.shape(scores)[1])
+        ids, parents = (_taken(one, ops.cast(order, "int32")) for one in (ids, parents))
+        order = self._order(scores, ids, parents, known["needed"], tables["tokens"])
+        _, order = ops.top_k(-order, wanted.shape[1])
+        chosen = _taken(ops.cast(order, "int32"), wanted)
         scores, ids, parents = (_taken(one, chosen) for one in (scores, ids, parents))
         scores = ops.maximum(scores, IMPOSSIBLE)
         return scores, ops.where(scores <= IMPOSSIBLE / 2, self.pad_id, ids), parents
 
+    def _order(self, scores: Any, ids: Any, parents: Any, needed: Any, tokens: Any) -> Any:
+        """Return numbers that sort the candidates `[batch, candidates]`, int32.
 
-def _in_turns(scores: Any, banks: Any, count: int) -> Any:
-    """Return the indices of the best candidates of all banks in turns, int32 `[batch, count]`.
-
-    Args:
-        scores: Log-probabilities of the candidates, `[batch, candidates]`.
-        banks: Number of the bank of each candidate, int32 `[batch, candidates]`. Lower numbers
-            come first.
-        count: Number of indices.
-    """
-    banks = ops.minimum(banks, _MOST_BANKS - 1)
-    order = ops.cast(ops.argsort(-scores), "int32")
-    order = _taken(order, ops.argsort(_taken(banks, order)))  # by bank, and then by score
-    banks = _taken(banks, order)
-    rows, size = ops.shape(banks)
-    row = ops.arange(rows, dtype="int32")[:, None]
-    sorted_banks = ops.reshape(row * _MOST_BANKS + banks, (-1,))
-    first = ops.searchsorted(sorted_banks, sorted_banks, side="left")
-    first = ops.reshape(ops.cast(first, "int32"), (rows, size)) - row * size
-    turn = ops.minimum(ops.arange(size, dtype="int32") - first, count)
-    turns = turn * _MOST_BANKS + banks
-    turns = ops.where(_taken(scores, order) <= IMPOSSIBLE / 2, 2**31 - 1, turns)
-    _, best = ops.top_k(-turns, count)
-    return _taken(order, best)
+        Args:
+            scores: Log-probabilities of the candidates, in descending order.
+            ids: Tokens of the candidates.
+            parents: Hypotheses of the candidates.
+            needed: Number of tokens that each choice of a hypothesis needs after it, int32
+                `[batch, hypotheses, choices]`; see `TermAutomaton.choices`.
+            tokens: Tokens of the terms, int32 `[batch, tokens]`.
+        """
+        impossible = scores <= IMPOSSIBLE / 2
+        choices = ops.shape(needed)[-1]
+        choice = parents * choices + self.terms.choice_of(ids, tokens)
+        choice = ops.where(impossible, 0, choice)
+        banks = _taken(ops.reshape(needed, (ops.shape(ids)[0], -1)), choice)
+        # Terms need at most as many tokens as they have, with the end token, and a few spaces.
+        banks = ops.minimum(banks, choices - 1)
+        member = ops.equal(banks[..., None], ops.arange(choices, dtype="int32"))
+        member = ops.logical_and(member, ops.logical_not(impossible)[..., None])
+        before = ops.cumsum(ops.cast(member, "int32"), axis=1) - 1
+        ranks = ops.sum(ops.where(member, before, 0), axis=-1)
+        return ops.where(impossible, 2**31 - 1, ranks * choices + banks)
 
 
 def _taken(values: Any, indices: Any) -> Any:
     """Take values `[batch, n]` of each row by indices, int32 `[batch, m]`."""
     rows, size = ops.shape(values)
     offsets = ops.arange(rows, dtype="int32")[:, None] * size
-    indices = offsets + ops.cast(indices, "int32")
-    return ops.take(ops.reshape(values, (-1,)), indices, axis=0)
+    return ops.take(ops.reshape(values, (-1,)), offsets + indices, axis=0)
 
 
 def best_extensions(
