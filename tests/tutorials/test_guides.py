@@ -2,6 +2,7 @@
 
 import ast
 import gzip
+import itertools
 import os
 import random
 import re
@@ -69,9 +70,11 @@ def calls_of_kerasnmt(path):
     for block in blocks(path):
         if block.language == "bash":
             for command in commands(block.code):
-                for part in re.split(r"\|(?!\|)", command):
-                    words = shlex.split(part, comments=True)
-                    if "kerasnmt" in words[:3]:
+                lexer = shlex.shlex(command, posix=True, punctuation_chars="|")
+                lexer.whitespace_split = True
+                for is_pipe, part in itertools.groupby(lexer, lambda word: {*word} == {"|"}):
+                    words = [*part]
+                    if not is_pipe and "kerasnmt" in words[:3]:
                         yield words[words.index("kerasnmt") + 1 :]
 
 

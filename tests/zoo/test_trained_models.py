@@ -458,20 +458,25 @@ def test_train_all(tmp_path, monkeypatch, capsys):
 
 def test_invented_words_of_inflection(tmp_path, monkeypatch):
     prepare = script("prepare", INFLECTION)
-    # Shared: "walk", in which "al" may change; "ge" is too short, "mach" has "ac".
-    assert prepare.inner_letters("walk", "walked") == [(1, 1), (2, 2)]
-    assert prepare.inner_letters("machen", "gemacht") == [(1, 3), (2, 4)]
-    assert prepare.inner_letters("go", "went") == []
-    rows = [("walk", "walked", "V;PST"), ("machen", "gemacht", "V"), ("go", "went", "V;PST")]
+    # Shared: "stumble", in which "tum" may change, and "arbeite", in which "rbe" may. "walk" ends
+    # with its last three letters.
+    assert prepare.inner_letters("stumble", "stumbled") == [(1, 1), (2, 2), (3, 3)]
+    assert prepare.inner_letters("arbeiten", "gearbeitet") == [(1, 3), (2, 4), (3, 5)]
+    assert prepare.inner_letters("walk", "walked") == []
+    rows = [
+        ("stumble", "stumbled", "V;PST"),
+        ("arbeiten", "gearbeitet", "V"),
+        ("go", "went", "V;PST"),
+    ]
     words = prepare.invented(rows, 200)
     assert words == prepare.invented(rows, 200) != prepare.invented(rows, 200, seed=2)
     assert len(words) == 200 and not {*words} & {*rows}
     for lemma, form, tags in words:
         if form.startswith("ge"):
-            assert tags == "V" and form == f"ge{lemma[:4]}t" and lemma[0] + lemma[3:] == "mhen"
+            assert tags == "V" and form == f"ge{lemma[:7]}t" and lemma[0] + lemma[4:] == "aiten"
         else:
-            assert tags == "V;PST" and form == f"{lemma}ed" and lemma[0] + lemma[3] == "wk"
-    with pytest.raises(ValueError, match="Expected a lemma and a form that share 3 letters"):
+            assert tags == "V;PST" and form == f"{lemma}d" and lemma[0] + lemma[4:] == "sble"
+    with pytest.raises(ValueError, match="Expected a lemma and a form that share 5 letters"):
         prepare.invented(rows[2:], 1)
 
     for part in ("train-medium", "dev", "test"):

@@ -45,6 +45,7 @@ def fake_model():
         has_attention=True,
         reads_context=False,
         copies=False,
+        calibration=None,
     )
 
 
