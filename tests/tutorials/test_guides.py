@@ -16,11 +16,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import typer.main
 import yaml
 
 from kerasnmt.cli.main import app
+from kerasnmt.png import png_of
 from kerasnmt.training import Recipe
 
 pytestmark = pytest.mark.long("runs every guide")
@@ -154,6 +156,9 @@ def written(folder):
     # Words and their sounds, for a preset that is trained further.
     rows = "".join(f"{word}\t{' '.join(word)}\n" for word in words[:40])
     (folder / "mine.tsv").write_text(rows, encoding="utf-8")
+    (folder / "story.txt").write_text("Mary went to the kitchen.\n", encoding="utf-8")
+    (folder / "questions.txt").write_text("Where is Mary?\n", encoding="utf-8")
+    (folder / "picture.png").write_bytes(png_of(np.full((32, 32, 3), 200, "uint8")))
 
 
 def free_port():

@@ -36,7 +36,9 @@ def invented(rows: Sequence[Row], count: int, seed: int = 1) -> list[Row]:
     places = {row: inner_letters(row[0], row[1]) for row in rows}
     usable = [row for row in rows if places[row]]
     if not usable:
-        raise ValueError(f"Expected a lemma and a form that share {KEPT + 2} letters. Received none.")
+        raise ValueError(
+            f"Expected a lemma and a form that share {KEPT + 2} letters. Received: none."
+        )
     words: list[Row] = []
     while len(words) < count:
         row = rng.choice(usable)
