@@ -40,8 +40,8 @@ def write_words(translator: Any, request: dict[str, list], done: int, file: Text
         for progress in translator.progress(
             text, context=context, prefix=prefix, first_number=number
         ):
-            if progress.piece:
-                file.write(progress.piece)
+            # The line ends with the last step, before warnings about its answer.
+            end = "" if progress.score is None else "\n"
+            for text in filter(None, (progress.piece, end)):
+                file.write(text)
                 file.flush()
-        file.write("\n")
-        file.flush()

@@ -221,13 +221,12 @@ def translate(
             format=form is not Format.TEXT,
         )
     wanted = WantedTerms(terms, glossary, ignore_case)
-    others: dict[str, Any] = {
-        "--n-best": n_best,
-        "--alignments": alignments,
-        "--confidence": confidence,
-    }
-    others |= {"--stream": stream, "--server": server}
-    wanted.check(files.fields, [option for option, value in others.items() if value])
+    others = zip(
+        ("--n-best", "--alignments", "--confidence", "--stream", "--server"),
+        (n_best, alignments, confidence, stream, server),
+        strict=True,
+    )
+    wanted.check(files.fields, [option for option, value in others if value])
     console = progress_console()
     with console.status("loading the model"):
         if remote is not None:
