@@ -1,7 +1,10 @@
 """The folders of trained models have valid recipes, and their scripts work."""
 
+import gzip
 import importlib.util
 import json
+import random
+import re
 import sys
 from itertools import chain
 from pathlib import Path
@@ -21,6 +24,7 @@ INFLECTION = "hard_monotonic_lstm_conll2017"
 SIGMORPHON = "pointer_generator_gru_sigmorphon2018"
 CONTEXT_BABI = "context_attention_gru_babi"
 NUMBERS = "luong_general_lstm_numbers"
+TATOEBA = "bahdanau_gru_tatoeba"
 
 
 def script(name, folder=SIGMORPHON):
@@ -140,6 +144,55 @@ def test_invented_pairs():
     with pytest.raises(SystemExit, match="share a stem"):
         prepare.invented(lines[2:], 1)
     assert prepare.invented([], 0) == []
+
+
+def test_noise_of_translators():
+    noise = script("noise", TATOEBA)
+    rng = random.Random(1)
+    pair = ('Tom said: "It\'s 7:30."', 'Tom sagte: "Es ist 7:30."')
+    assert noise.upper(pair)[0] == 'TOM SAID: "IT\'S 7:30."'
+    assert noise.lower(pair)[1] == 'tom sagte: "es ist 7:30."'
+    assert noise.without_mark(("Who?", "Qui ?")) == ("Who", "Qui")
+    assert noise.without_mark(("Who?", "Qui")) is None
+    quoted, same = noise.other_quotes(pair, rng)
+    assert re.fullmatch("Tom said: [“„«‘]It’s 7:30.[”“»’]", quoted) and same == pair[1]
+    assert noise.joined([("A.", "B."), ("C!", "D?")]) == ("A. C!", "B. D?")
+    assert noise.joined([("A.", "B."), ("C", "D?")]) is None
+    copies = noise.Copies([pair] * 2, ("en", "de"))
+    for _ in range(20):
+        one, other = copies.renamed(pair, rng)
+        name = one.removesuffix(pair[0][3:])
+        assert other == name + pair[1][3:] and name != one
+        one, other = copies.renumbered(pair, rng)
+        assert (
+            re.search("[1-9]:[1-9]{2}", one).group() == re.search("[1-9]:[1-9]{2}", other).group()
+        )
+        one, other = copies.renumbered(("I ate six eggs.", "Ich aß sechs Eier."), rng)
+        number = one.split()[2]
+        assert number.isdigit() and other == f"Ich aß {number} Eier."
+    assert copies.renumbered(("I ate six eggs.", "Ich aß sieben Eier."), rng) is None
+    assert copies.renamed(("Tom's mother", "Die Mutter von l'Tom"), rng) is None
+
+
+def test_noisy_training_pairs(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ZOO / TATOEBA))
+    rows = {
+        "train": ["I’m Tom.\tJe suis Tom\u202f!", "Go.\tPars."] * 50,
+        "val": ["Hi.\tSalut."],
+        "test": ["Leave.\tPars.", "Run.\tCours\u00a0!"],
+    }
+    for part, lines in rows.items():
+        with gzip.open(tmp_path / f"{part}.tsv.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    monkeypatch.setattr(sys, "argv", ["prepare.py", str(tmp_path), str(tmp_path), "--noise=0.5"])
+    script("prepare", TATOEBA).main()
+    train = (tmp_path / "en_fr/train.tsv").read_text(encoding="utf-8").splitlines()
+    assert train[:2] == ["I'm Tom.\tJe suis Tom !", "Go.\tPars."] and len(train) == 150
+    kinds = {"GO.\tPARS.", "go.\tpars.", "Go\tPars", "Go. Go.\tPars. Pars."}
+    assert kinds <= {*train[100:]}
+    assert not any(one.count("\t") - 1 for one in train)
+    # A French sentence of the training data is no test.
+    assert (tmp_path / "fr_en/test.tsv").read_text(encoding="utf-8") == "Cours !\tRun.\n"
 
 
 def test_vocabulary_of_what_is_seen_more_than_once(tmp_path):

@@ -1,14 +1,16 @@
 """Turn the Tatoeba pairs into training, validation and test files for both directions.
 
-    python prepare.py DATA OUTPUT
+    python prepare.py DATA OUTPUT --language fr --noise 0.4
 
-DATA has `train.tsv.gz`, `val.tsv.gz` and `test.tsv.gz`: English, a tab and French in each line.
-OUTPUT gets `en_fr` and `fr_en`, each with `train.tsv`, `validation.tsv` and `test.tsv`, source
-first. No English sentence of one file is in another. The test of `fr_en` leaves out the pairs whose
-French sentence is in the training data.
+DATA has `train.tsv.gz`, `val.tsv.gz` and `test.tsv.gz`: English, a tab and French, or another
+language, in each line. OUTPUT gets `en_fr` and `fr_en`, each with `train.tsv`, `validation.tsv` and
+`test.tsv`, source first. No English sentence of one file is in another. The test of `fr_en` leaves
+out the pairs whose French sentence is in the training data. `--noise` adds noisy training pairs,
+relative to the number of pairs; see `noise.py`.
 
 French typography puts a no-break space before some punctuation marks. The pairs have it, an
-ordinary space or none; here it is always one ordinary space. Typographic apostrophes become plain.
+ordinary space or none; here it is always one ordinary space. Typographic apostrophes and quotes
+become plain.
 """
 
 import argparse
@@ -16,14 +18,17 @@ import gzip
 import re
 from pathlib import Path
 
+import noise
+
 PARTS = {"train": "train", "val": "validation", "test": "test"}
 
 
 def normalized(text: str) -> str:
-    """Return a text with plain spaces and apostrophes."""
+    """Return a text with plain spaces, apostrophes and quotes."""
     text = re.sub(r"[\u200b\u00ad]", "", text)
-    text = re.sub(r"[\u00a0\u2009\u202f]", " ", text).replace("’", "'").replace("‘", "'")
-    return " ".join(text.split())
+    text = re.sub(r"[\u00a0\u2009\u202f]", " ", text)
+    text = re.sub("[’‘‚]", "'", text)
+    return " ".join(re.sub("[“”„]", '"', text).split())
 
 
 def normalized_french(text: str) -> str:
@@ -42,20 +47,26 @@ def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("data", type=Path, help="folder with train.tsv.gz, val.tsv.gz, test.tsv.gz")
-    parser.add_argument("output", type=Path, help="folder for en_fr and fr_en")
+    parser.add_argument("output", type=Path, help="folder for both directions")
+    parser.add_argument("--language", choices=noise.NUMBER_WORDS, default="fr")
+    parser.add_argument("--noise", type=float, default=0.0, help="noisy pairs per pair")
     arguments = parser.parse_args()
+    languages = ("en", arguments.language)
+    normalize = {"fr": normalized_french}.get(arguments.language, normalized)
     trained_on: set[str] = set()
     for part, name in PARTS.items():
         with gzip.open(arguments.data / f"{part}.tsv.gz", "rt", encoding="utf-8") as file:
             rows = [line.rstrip("\n").split("\t") for line in file]
-        pairs = [(normalized(english), normalized_french(french)) for english, french in rows]
-        write(arguments.output / "en_fr" / f"{name}.tsv", pairs)
-        reverse = [(french, english) for english, french in pairs]
+        pairs = [(normalized(english), normalize(other)) for english, other in rows]
+        reverse = [(other, english) for english, other in pairs]
         if name == "train":
-            trained_on = {french for french, _ in reverse}
+            trained_on = {source for source, _ in reverse}
         if name == "test":
             reverse = [pair for pair in reverse if pair[0] not in trained_on]
-        write(arguments.output / "fr_en" / f"{name}.tsv", reverse)
+        for direction, both in ((languages, pairs), (languages[::-1], reverse)):
+            if name == "train":
+                both = both + noise.noisy_pairs(both, direction, arguments.noise, seed=1)
+            write(arguments.output / "_".join(direction) / f"{name}.tsv", both)
 
 
 if __name__ == "__main__":

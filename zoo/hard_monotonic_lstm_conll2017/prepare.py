@@ -6,8 +6,9 @@ CONLL has the files `LANGUAGE-train-medium`, `LANGUAGE-dev` and `LANGUAGE-test` 
 2017, task 1. The training data has each of the 1,000 forms twice, and 2,000 forms of invented
 words. In these, random letters replace letters inside a part that lemma and form share, each with a
 probability of one half. So the model learns to copy stems that it has never seen. The letters are
-as frequent as in the lemmas. The first letter of a part and its last three stay, because endings
-depend on what is before them, as in vowel harmony.
+as frequent as in the lemmas, but one of 20 is any letter of the same Unicode blocks, so that the
+model can copy letters which the training data does not have. The first letter of a part and its
+last three stay, because endings depend on what is before them, as in vowel harmony.
 
 Source: Anastasopoulos and Neubig (2019), "Pushing the limits of low-resource morphological
 inflection", section 3.
@@ -21,6 +22,8 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 RATE, COPIES, KEPT = 0.5, 2, 3
+# Share of any letters, and size of the blocks that they are from.
+ANY, BLOCK = 0.05, 128
 PARTS = {"train": "train-medium", "validation": "dev", "test": "test"}
 Row = tuple[str, ...]  # lemma, form, tags
 
@@ -33,6 +36,7 @@ def invented(rows: Sequence[Row], count: int, seed: int = 1) -> list[Row]:
     """
     rng = random.Random(seed)
     letters = Counter(letter for lemma, *_ in rows for letter in lemma if letter.isalpha())
+    any_letters = letters_of_blocks({ord(letter) // BLOCK for letter in letters})
     places = {row: inner_letters(row[0], row[1]) for row in rows}
     usable = [row for row in rows if places[row]]
     if not usable:
@@ -45,11 +49,20 @@ def invented(rows: Sequence[Row], count: int, seed: int = 1) -> list[Row]:
         lemma, form = map(list, row[:2])
         for one, other in places[row]:
             if rng.random() < RATE:
-                (letter,) = rng.choices([*letters], [*letters.values()])
+                if rng.random() < ANY:
+                    letter = rng.choice(any_letters)
+                else:
+                    (letter,) = rng.choices([*letters], [*letters.values()])
                 lemma[one] = form[other] = letter
         word = "".join(lemma), "".join(form), row[2]
         words += [word] if word != row else []
     return words
+
+
+def letters_of_blocks(blocks: set[int]) -> list[str]:
+    """Return the letters of some blocks of code points."""
+    points = (chr(block * BLOCK + number) for block in sorted(blocks) for number in range(BLOCK))
+    return [point for point in points if point.isalpha()]
 
 
 def inner_letters(lemma: str, form: str) -> list[tuple[int, int]]:
