@@ -141,7 +141,7 @@ class CharacterTokenizer(VocabularyTokenizer):
         def units(texts: Sequence[str]) -> Iterable[Iterable[str]]:
             if form:
                 texts = [unicodedata.normalize(form, text) for text in texts]
-            known = tags_of(texts) if tags else []
+            known = {*tags_of(texts)} if tags else set()
             return (characters_and_tags(text, known) for text in texts) if known else texts
 
         return cls._from_units(dataset, units, vocabulary_size, sample, normalization=normalization)

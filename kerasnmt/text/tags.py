@@ -1,10 +1,11 @@
 """Tags in texts, such as `<de>` or `<V>`, which are single tokens."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 # A tag: no spaces and no angle brackets between angle brackets.
 TAG = re.compile(r"<[^<>\s\0]+>")
+_TAG_OR_CHARACTER = re.compile(f"{TAG.pattern}|.", re.DOTALL)
 # Code points of a plane for private use, which stand for tags while TensorFlow reads a text.
 FIRST_CODE_POINT, LAST_CODE_POINT = 0xF0000, 0xFFFFF
 _PRIVATE = re.compile(f"[{chr(FIRST_CODE_POINT)}-{chr(LAST_CODE_POINT)}]")
@@ -69,7 +70,7 @@ def unknown_tags(texts: Iterable[str], known: Iterable[str]) -> list[str]:
     return sorted({*tags_of(texts)} - {*known})
 
 
-def characters_and_tags(text: str, tags: Iterable[str]) -> list[str]:
+def characters_and_tags(text: str, tags: Container[str]) -> list[str]:
     """Split a text into characters. A tag of `tags` is one, and a private code point is U+FFFD."""
-    alternatives = [*map(re.escape, tags), "."]
-    return re.findall("|".join(alternatives), _PRIVATE.sub("\ufffd", text), flags=re.DOTALL)
+    parts = _TAG_OR_CHARACTER.findall(_PRIVATE.sub("\ufffd", text))
+    return [unit for part in parts for unit in ([part] if part in tags else part)]

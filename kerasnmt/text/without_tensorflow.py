@@ -189,7 +189,7 @@ class _Characters(PlainTokenizer):
     ) -> None:
         super().__init__(["▁" if one == " " else one for one in characters])
         self._characters = ["⁇"] * 4 + [*characters]
-        self._tags = [one for one in characters if len(one) > 1]
+        self._tags = {one for one in characters if len(one) > 1}
         self._ids = {one: number for number, one in enumerate(characters, 4)}
         if fold_case:
             folded = {upper: self._ids[lower] for upper, lower in capitals(characters)}

@@ -98,6 +98,32 @@ def test_pronunciations():
     assert parts == prepare.split(words[::-1])
 
 
+def test_words_of_many_languages(tmp_path, monkeypatch):
+    """All pronunciations of a word stay together, also where a limit counts words."""
+    for language, sound in (("deu", "o"), ("eng", "u")):
+        rows = [f"a\t{sound} {number}" for number in range(3)] + ["b\tb", "c\tc"]
+        for part in ("train", "dev", "test"):
+            with gzip.open(tmp_path / f"{language}_{part}.tsv.gz", "wt", encoding="utf-8") as file:
+                file.write("\n".join(rows) + "\n")
+    options = ["--words=2", "--validation-words=1"]
+    monkeypatch.setattr(sys, "argv", ["wikipron.py", str(tmp_path), str(tmp_path), *options])
+    script("wikipron", "bahdanau_gru_g2p").main()
+
+    def lines(name):
+        return (tmp_path / name).read_text(encoding="utf-8").splitlines()
+
+    assert lines("train.tsv") == [
+        *("a\to 0\tdeu", "a\to 1\tdeu", "b\tb\tdeu"),
+        *("a\tu 0\teng", "a\tu 1\teng", "b\tb\teng"),
+    ]
+    assert lines("validation.tsv") == [
+        f"a\t{sound} {n}\t{language}"
+        for language, sound in (("deu", "o"), ("eng", "u"))
+        for n in range(3)
+    ]
+    assert lines("deu_test.tsv")[2:] == ["a\to 2\tdeu", "b\tb\tdeu", "c\tc\tdeu"]
+
+
 def test_numbers(tmp_path, monkeypatch):
     """The two directions have the same pairs, and no large number is in two files."""
     speller = SimpleNamespace(num2words=lambda number, lang: f"{number:,} in {lang}")
