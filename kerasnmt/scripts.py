@@ -11,6 +11,8 @@ _WITHOUT_SPACES = {
     *("thai", "lao", "khmer", "myanmar", "tibetan", "tai", "new", "javanese", "balinese"),
 }
 _KANA = ("hiragana", "katakana")
+# The planes of Unicode behind these have rare Han characters, and no letters.
+_CODE_POINTS_OF_LETTERS = 0x20000
 _EAST_ASIAN = ("cjk", "ideographic", "bopomofo", *_KANA)
 # Japanese has about one kana for each kanji. Chinese texts quote a few.
 _LEAST_SHARE_OF_KANA = 0.1
@@ -43,6 +45,12 @@ def script_of(texts: Iterable[str]) -> str | None:
         kana = sum(counts[script] for script in _KANA)
         return "japanese" if kana >= _LEAST_SHARE_OF_KANA * east_asian else "han"
     return max(words, key=lambda script: words[script], default=None)
+
+
+def is_script(name: str) -> bool:
+    """Return whether `script_of` returns a name for some texts."""
+    letters = filter(str.isalpha, map(chr, range(_CODE_POINTS_OF_LETTERS)))
+    return name in ("japanese", "han") or any(_script(letter) == name for letter in letters)
 
 
 def is_unspaced_script(script: str | None) -> bool:

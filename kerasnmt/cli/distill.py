@@ -23,7 +23,10 @@ from kerasnmt.cli.loading import SearchChanges, is_trained, load_translator
 from kerasnmt.cli.options import BeamSize, Model, SearchOptions, Tags, WithRuns
 from kerasnmt.cli.parts import model_version, parts_of
 from kerasnmt.cli.quiet import load_tensorflow
+from kerasnmt.cli.records import Format, Record, RecordWriter
 from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged
+from kerasnmt.data.tables import table_format
+from kerasnmt.data.writing import opened_to_write
 from kerasnmt.progress_lines import progress_bar
 from kerasnmt.text.tags import written_tags
 
@@ -71,7 +74,9 @@ def distill(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", metavar="PAIRS", help="File of pairs to write, such as pairs.tsv."
+            "--output",
+            metavar="PAIRS",
+            help="File of pairs to write: .tsv, or .csv or .jsonl with source and target.",
         ),
     ],
     reference: Annotated[
@@ -226,12 +231,19 @@ def _write(teacher: _Teacher, part: _Part) -> None:
 def _join(output: Path, parts: Sequence[_Part], *, back: bool, front: str) -> int:
     """Write the pairs of all parts, and return their number."""
     written = 0
-    with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8") as file:
+
+    def records() -> Iterator[tuple[Record, Record]]:
+        nonlocal written
         for part in parts:
             translations = json.loads(part.path.read_text("utf-8"))
             for pair in zip(part.sources, translations, strict=True):
                 if all(map(str.strip, pair)):
-                    one, other = reversed(pair) if back else pair
-                    file.write(f"{front}{one}\t{other}\n")
                     written += 1
+                    one, other = reversed(pair) if back else pair
+                    yield {"source": f"{front}{one}", "target": other}, {}
+
+    form = Format(table_format(output))
+    with atomic_write(output) as temporary, opened_to_write(temporary) as file:
+        for line in RecordWriter(form, heading=form is Format.CSV).lines(records()):
+            file.write(line.encode())
     return written

@@ -75,12 +75,7 @@ class Choice(NamedTuple):
         """Return the rules for the pairs of files."""
         scripts = None
         if self.scripts is not None:
-            scripts = [one.strip().lower() for one in self.scripts.split(",")]
-            if len(scripts) != 2 or not all(scripts):
-                raise ValueError(
-                    "Expected two scripts, such as --scripts latin,han or any,any. Received: "
-                    f"--scripts {self.scripts}."
-                )
+            scripts = [one.strip() for one in self.scripts.split(",")]
         pairs = ((pair.source, pair.target) for pair in files)
         return PairFilter.fitted(
             pairs, max_ratio=self.max_ratio, scripts=scripts, without=self.keep

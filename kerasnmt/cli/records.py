@@ -77,7 +77,7 @@ class RecordWriter:
             self._names = [*record]
             if self._heading:
                 yield self._row(self._names)
-        if [*record] != self._names:
+        if {*record} != {*self._names}:
             raise ValueError(
                 f"Expected the same fields in each row for {self._form}, {', '.join(self._names)}. "
                 f"Received: {', '.join(record)}. Choose --format json."
@@ -88,7 +88,7 @@ class RecordWriter:
             else ""
             if one is None
             else json.dumps(one, ensure_ascii=False)
-            for one in record.values()
+            for one in map(record.get, self._names)
         )
 
     def _row(self, cells: Iterable[str]) -> str:

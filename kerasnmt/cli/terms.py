@@ -122,9 +122,12 @@ def read_glossary(path: Path, ignore_case: bool = False) -> Any:
                 "Expected a source term, a tab and a target term in each line of a glossary. "
                 f"Received: {path}, line {number}: {line!r:.80}."
             )
-        key = source.casefold() if ignore_case else source
         alternatives = [one for one in targets[0].split(OR) if one.strip()]
-        terms.setdefault(key, []).extend(alternatives)
+        try:
+            Glossary({source: alternatives})
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from error
+        terms.setdefault(source, []).extend(alternatives)
     return Glossary(terms, ignore_case=ignore_case)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Self
+from typing import Any, Self
 
-from kerasnmt.scripts import script_of
+from kerasnmt.scripts import is_script, script_of
 
 # Pairs from which `fitted` learns what is usual.
 _SAMPLE = 10_000
@@ -34,12 +34,13 @@ class PairFilter:
     Args:
         max_ratio: Largest ratio of lengths.
         ratio: Usual number of target characters for each source character.
-        scripts: Script of the sources and of the targets, such as `"latin"` or `"japanese"`, in the
+        scripts: Script of the sources and of the targets, such as `("latin", "japanese")`, in the
             words of Unicode; "any" or None for no rule.
         without: Reasons for which no pair is dropped.
 
     Raises:
-        ValueError: If `max_ratio` is below 1, or `without` has an unknown reason.
+        ValueError: If `max_ratio` is below 1, `ratio` is not positive, or a script or a reason is
+            unknown.
     """
 
     reasons = ("empty", "equal", "duplicate", "ratio", "script")
@@ -58,8 +59,10 @@ class PairFilter:
             raise ValueError(
                 f"Expected rules among {', '.join(self.reasons)}. Received: {', '.join(unknown)}."
             )
+        if not 0 < ratio < float("inf"):
+            raise ValueError(f"Expected a positive ratio. Received: ratio={ratio}.")
         self.max_ratio, self.ratio = max_ratio, ratio
-        self.scripts = tuple(None if script == "any" else script for script in scripts)
+        self.scripts = _checked_scripts(scripts)
         self.without = frozenset(without)
         self._seen: set[int] = set()
 
@@ -75,7 +78,8 @@ class PairFilter:
         """Create a filter, with the ratio and the scripts of the first 10,000 pairs.
 
         Args:
-            pairs: Sources and targets.
+            pairs: Sources and targets. An iterator loses the pairs that are read here, so pass a
+                list or an iterator of their own.
             max_ratio: See `PairFilter`.
             scripts: Scripts instead of the usual ones; see `PairFilter`.
             without: See `PairFilter`.
@@ -121,6 +125,24 @@ class PairFilter:
     @staticmethod
     def _unequal(one: float, other: float) -> float:
         return (max(one, other) + _MARGIN) / (min(one, other) + _MARGIN)
+
+
+def _checked_scripts(scripts: Any) -> tuple[str | None, str | None]:
+    """Return the scripts of both sides in lower case, or None for no rule.
+
+    Raises:
+        ValueError: If there are not two, or one is unknown.
+    """
+    names = list(scripts) if isinstance(scripts, list | tuple) else [scripts]
+    if len(names) == 2:
+        lower = [None if name is None else str(name).lower() for name in names]
+        one, other = (None if name == "any" else name for name in lower)
+        if all(name is None or is_script(name) for name in (one, other)):
+            return one, other
+    raise ValueError(
+        "Expected two scripts in the words of Unicode, such as latin and han, or any. Received: "
+        f"{', '.join(map(str, names))}."
+    )
 
 
 def _is_in(text: str, script: str | None) -> bool:

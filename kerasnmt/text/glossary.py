@@ -3,8 +3,8 @@
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from kerasnmt.text.term_lines import joined_lines, term_line
-from kerasnmt.text.whole_words import places
+from kerasnmt.text.term_lines import OR, joined_lines, term_line
+from kerasnmt.text.whole_words import is_boundary
 
 
 class Glossary:
@@ -22,7 +22,8 @@ class Glossary:
     Args:
         terms: Dict from source terms to target terms. A target term is a text, or a list of
             alternatives, of which one must occur, such as its inflected forms.
-        ignore_case: Whether source terms are found in capital and small letters alike.
+        ignore_case: Whether source terms are found in capital and small letters alike. Terms that
+            differ in case alone then have each other's alternatives.
 
     Raises:
         ValueError: If there is no dict, or a term is empty or has a tab, a line break or "|".
@@ -35,28 +36,38 @@ class Glossary:
                 f"{terms!r:.80}, of type {type(terms).__name__}."
             )
         self.ignore_case = ignore_case
-        self._lines: dict[str, str] = {}
+        alternatives: dict[str, list[str]] = {}
         for source, target in terms.items():
             term_line([source])  # checks the source term
-            line, read = term_line([target]), self._read(source)
-            if self._lines.setdefault(read, line) != line:
-                raise ValueError(
-                    "Expected each source term once, with its alternatives. Received: "
-                    f"{source!r:.80} with several translations."
-                )
+            alternatives.setdefault(self._read(source), []).append(term_line([target]))
+        # Several lines of a term are alternatives.
+        self._lines = {
+            source: OR.join(dict.fromkeys(OR.join(lines).split(OR)))
+            for source, lines in alternatives.items()
+        }
+        self._lengths = {*map(len, self._lines)}
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def line(self, text: str) -> str:
         """Return the line of the target terms for a text, in the form of `term_line`."""
-        text = left = self._read(text)
-        found: dict[str, int] = {}
-        for source in sorted(self._lines, key=len, reverse=True):
-            for place in [*places(source, left)]:
-                left = f"{left[:place]}{chr(0) * len(source)}{left[place + len(source) :]}"
-                found.setdefault(source, place)
-        in_order = sorted(found, key=lambda source: found[source])
+        text = self._read(text)
+        boundaries = {place for place in range(len(text) + 1) if is_boundary(text, place)}
+        occurrences = sorted(
+            (-length, start)
+            for start in boundaries
+            for length in self._lengths
+            if start + length in boundaries and text[start : start + length] in self._lines
+        )
+        taken = bytearray(len(text))
+        starts: dict[str, int] = {}
+        for length, start in occurrences:  # the longest first
+            end = start - length
+            if not any(taken[start:end]):
+                taken[start:end] = b"\1" * -length
+                starts.setdefault(text[start:end], start)
+        in_order = sorted(starts, key=lambda source: starts[source])
         return joined_lines(*(self._lines[source] for source in in_order))
 
     def _read(self, text: str) -> str:

@@ -1,3 +1,6 @@
+import csv
+import gzip
+
 import pytest
 
 from kerasnmt.cli import distill
@@ -30,6 +33,12 @@ def test_pairs_of_texts_and_translations(kerasnmt, export_folder, source, tmp_pa
     arguments = ("--source", source, "--output", back, "--jobs", 1, "--back", "--mark", "bt")
     assert kerasnmt("distill", export_folder, *arguments).code == 0
     assert pairs(back) == [(f"<bt>{target}", text) for text, target in expected]
+
+    table = tmp_path / "pairs.csv.gz"
+    arguments = ("--source", source, "--output", table, "--jobs", 1)
+    assert kerasnmt("distill", export_folder, *arguments).code == 0
+    with gzip.open(table, "rt", encoding="utf-8", newline="") as file:
+        assert [*csv.reader(file)] == [["source", "target"], *map(list, expected)]
 
 
 def test_the_translation_of_a_beam_that_is_nearest_to_the_reference(

@@ -134,6 +134,10 @@ def test_json_lines_keep_their_values(translate, tmp_path):
     done = translate("--input", path, "--columns", "translation of.en", "--format", "csv")
     assert done.code == 2 and rows_of_csv(done.out)[0]["tags"] == "[1.25, null, true]"
     assert "Expected the same fields in each row for csv, id, translation of, tags, tr" in done.err
+    rows = [{"text": "a", "id": 1}, {"id": 2, "text": "b"}]  # in any order
+    path = write(tmp_path / "order.jsonl", map(json.dumps, rows))
+    done = translate("--input", path, "--columns", "text", "--format", "csv")
+    assert done.lines == ["text,id,translation", "a,1,A", "b,2,B"]
 
 
 def test_lines_become_records(translate, tmp_path):

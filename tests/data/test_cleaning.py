@@ -63,3 +63,9 @@ def test_wrong_rules():
         PairFilter(max_ratio=0.5)
     with pytest.raises(ValueError, match=r"Expected rules among empty, equal, .* Received: length"):
         PairFilter(without=["length"])
+    with pytest.raises(ValueError, match="Expected a positive ratio"):
+        PairFilter(ratio=float("nan"))
+    for scripts in (("latn", "latin"), ("latin",), "latin", ("latin", "latin", None)):
+        with pytest.raises(ValueError, match="Expected two scripts in the words of Unicode"):
+            PairFilter(scripts=scripts)
+    assert PairFilter(scripts=("Latin", "HAN")).scripts == ("latin", "han")

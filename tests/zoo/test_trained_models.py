@@ -179,6 +179,7 @@ def test_noise_of_translators():
     assert noise.upper(pair)[0] == 'TOM SAID: "IT\'S 7:30."'
     assert noise.lower(pair)[1] == 'tom sagte: "es ist 7:30."'
     assert noise.without_mark(("Who?", "Qui ?")) == ("Who", "Qui")
+    assert noise.without_mark(("Wait...", "Attends…")) == ("Wait", "Attends")
     assert noise.without_mark(("Who?", "Qui")) is None
     quoted, same = noise.other_quotes(pair, rng)
     assert re.fullmatch("Tom said: [“„«‘]It’s 7:30.[”“»’]", quoted) and same == pair[1]
@@ -197,7 +198,9 @@ def test_noise_of_translators():
         number = one.split()[2]
         assert number.isdigit() and other == f"Ich aß {number} Eier."
     assert copies.renumbered(("I ate six eggs.", "Ich aß sieben Eier."), rng) is None
-    assert copies.renamed(("Tom's mother", "Die Mutter von l'Tom"), rng) is None
+    assert copies.renamed(("Tom's mother", "Die Mutter von Tom"), rng) is None
+    with pytest.raises(ValueError, match="Expected pairs with names"):
+        noise.Copies([("a dog", "un chien")], ("en", "fr")).name(rng)
 
 
 def test_noisy_training_pairs(tmp_path, monkeypatch):

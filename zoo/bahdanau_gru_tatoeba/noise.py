@@ -35,7 +35,7 @@ def lower(pair: Pair) -> Pair:
 
 def without_mark(pair: Pair) -> Pair | None:
     """Leave out the mark at the end of both texts."""
-    one, other = (re.sub(r"\s*[.!?]$", "", text) for text in pair)
+    one, other = (re.sub(r"\s*[.!?…]+$", "", text) for text in pair)
     return (one, other) if one != pair[0] and other != pair[1] else None
 
 
@@ -76,6 +76,8 @@ class Copies:
 
     def name(self, rng: random.Random) -> str:
         """Invent a name of one word or two, by a Markov chain of the second order."""
+        if not self.names:
+            raise ValueError("Expected pairs with names that both texts have. Received: none.")
         name = "^^"
         while not (name.endswith("$") and len(name) > 5) and len(name) < 14:
             name = "^^" if name.endswith("$") else name
@@ -98,7 +100,8 @@ class Copies:
     def renamed(self, pair: Pair, rng: random.Random) -> Pair | None:
         """Put another name, or an address, in place of one."""
         names = [name for name in shared(pair, WORD) if self.names[name] > 1]
-        names = [name for name in names if f"'{name}" not in pair[0] + pair[1]]  # l'Italie
+        both = " ".join(pair)
+        names = [name for name in names if not re.search(f"'{name}|{name}'", both)]  # l'Italie
         if not names:
             return None
         new = self.name(rng) if rng.random() < 0.85 else self.address(rng)

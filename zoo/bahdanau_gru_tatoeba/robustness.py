@@ -46,7 +46,7 @@ def translate(model: str, texts: list[str]) -> list[str]:
     done = subprocess.run(
         command, input="\n".join(texts) + "\n", text=True, stdout=subprocess.PIPE, check=True
     )
-    return done.stdout.splitlines()
+    return done.stdout.removesuffix("\n").split("\n")
 
 
 def main() -> None:
