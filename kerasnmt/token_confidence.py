@@ -7,7 +7,7 @@ NUMBERS = ("log_probability", "entropy", "margin")
 
 
 def token_confidence(xp: Any, log_probabilities: Any, ids: Any) -> dict[str, Any]:
-    """Return what a model thinks of given tokens.
+    """Return the log-probability, the entropy and the margin of given tokens.
 
         entropy = -sum_y p(y) log p(y)
         margin = p(token) - max_{y != token} p(y)

@@ -7,8 +7,8 @@
 
 `--set` changes the recipe; `{language}` stands for the language. Each training run is a
 child process on one core, and writes to `runs/LANGUAGE_SEED`. A finished run is not trained
-again, and an interrupted one goes on. `runs/results.json` has the scores of each run, and those of
-the ensemble of all seeds of a language. The script prints them as a table in Markdown.
+again, and an interrupted run is resumed. `runs/results.json` has the scores of each run, and those
+of the ensemble of all seeds of a language. The script prints them as a table in Markdown.
 """
 
 import argparse

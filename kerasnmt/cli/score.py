@@ -74,7 +74,7 @@ def score(
         typer.Option(
             "--keep",
             metavar="RULE",
-            help="Rule that drops no pair: empty, equal, duplicate, ratio or script; repeatable.",
+            help="Rule to disable: empty, equal, duplicate, ratio or script; repeatable.",
         ),
     ] = None,
     report: Annotated[

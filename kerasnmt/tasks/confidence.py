@@ -131,7 +131,7 @@ class Confidence(NamedTuple):
         if calibration is not None:
             calibrated = {
                 "calibrated_probabilities": calibration.of_words(probabilities),
-                "calibrated_probability": calibration.of_text(total, count) if words else 1.0,
+                "calibrated_probability": calibration.of_text(total, count) if count else 1.0,
             }
         return cls(
             text=text,
@@ -152,7 +152,8 @@ class Confidence(NamedTuple):
         """Return the confidence in the translation of a text, from those in its sentences.
 
         Scores and log-probabilities are added. The entropy is the mean over all tokens, and the
-        calibrated probability is the mean over all words.
+        calibrated probability is the mean over all words. A sentence whose translation is empty
+        counts as one word, unless it is empty itself.
         """
         if len(sentences) == 1:
             return sentences[0]
@@ -165,7 +166,8 @@ class Confidence(NamedTuple):
         calibrated: dict[str, Any] = {}
         if sentences[0].calibrated_probability is not None:
             shares = np.array([one.calibrated_probability for one in sentences])
-            share = float(shares @ counts / counts.sum()) if counts.any() else 1.0
+            weights = np.where(tokens > 0, np.maximum(counts, 1), 0)
+            share = float(shares @ weights / weights.sum()) if weights.any() else 1.0
             calibrated = {
                 "calibrated_probabilities": column("calibrated_probabilities"),
                 "calibrated_probability": share,

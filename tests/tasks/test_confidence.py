@@ -272,9 +272,13 @@ def test_sentences_are_joined(word_model):
         Confidence.of_tokens(text, 0.0, text.split(), "words", numbers(*p), CALIBRATION)
         for text, p in [("a b c", (0.5, 0.6, 0.7)), ("d", (0.9,)), ("", ())]
     ]
-    both = Confidence.joined(of_texts)
-    shares = [one.calibrated_probability for one in of_texts]
-    assert both.calibrated_probability == pytest.approx((3 * shares[0] + shares[1]) / 4)
+    # An empty translation of a sentence, which is its end token alone, counts as a word.
+    ended = Confidence.of_tokens("", 0.0, ["</s>"], "words", numbers(0.01), CALIBRATION)
+    assert ended.calibrated_probability == CALIBRATION.of_text(np.log(0.01), 1)
+    both = Confidence.joined([*of_texts, ended])
+    shares = [one.calibrated_probability for one in [*of_texts, ended]]
+    mean = (3 * shares[0] + shares[1] + shares[3]) / 5
+    assert both.calibrated_probability == pytest.approx(mean)
     assert shares[2] == 1.0 and len(both.calibrated_probabilities) == 4
 
 
