@@ -222,8 +222,8 @@ def translate(
         )
     wanted = WantedTerms(terms, glossary, ignore_case)
     others = zip(
-        ("--n-best", "--alignments", "--confidence", "--stream", "--server"),
-        (n_best, alignments, confidence, stream, server),
+        ("--n-best", "--alignments", "--confidence", "--stream"),
+        (n_best, alignments, confidence, stream),
         strict=True,
     )
     wanted.check(files.fields, [option for option, value in others if value])

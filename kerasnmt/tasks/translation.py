@@ -48,6 +48,10 @@ class TranslationTask(SearchTask):
         - A model that copies from a context also returns `context_probability`, float32
           `[batch, target_length]`, the probability that a word was copied from the context.
 
+    - `with_terms` takes `terms` before the other fields, a line for each text; see
+      `kerasnmt.text.term_lines`. It returns the outputs of `serving_default` for whole texts, and
+      `written`, string `[batch, alternatives]`, the alternatives of the line as the model writes
+      them, or "" if it cannot write one. A search that draws samples does not have this step.
     - `confidence` returns `translation` and `score` as `serving_default` does for whole texts, and
       what the model thinks of each token of the translation: `target_tokens`, string
       `[batch, target_length]`, with the end token, and `log_probability`, `entropy` and `margin`,
@@ -60,10 +64,8 @@ class TranslationTask(SearchTask):
 
     - `forced_prefix` takes `prefix`, the words with which a translation must begin, or an empty
       string for any words. It returns the outputs of `serving_default`.
-    - `with_terms` takes `terms`, a line for each text; see `kerasnmt.text.term_lines`. It returns
-      the outputs of `serving_default`, and `written`, string `[batch, alternatives]`, the
-      alternatives of the line as the model writes them, or "" if it cannot write one.
-      `forced_prefix_with_terms` takes `terms` and `prefix`.
+    - `forced_prefix_with_terms` takes `terms` and `prefix`, and returns the outputs of
+      `with_terms`.
     - `score` takes `target`, the given translations. It returns `score`, their log-probability with
       the end token, float32 `[batch]`, and `length`, their number of tokens with the end token,
       int32 `[batch]`.
@@ -149,6 +151,8 @@ class TranslationTask(SearchTask):
             "serving_default": Steps(self.fields, read, self._searcher(), write),
             "n_best": Steps(self.fields, self._read, search_all, self._ranked),
         }
+        if not self.options.samples:
+            steps["with_terms"] = self._with_terms("terms", *self.fields)
         if self.model.calibration is not None:
             steps["confidence"] = self._confidence
         if self.model.has_attention:
@@ -163,15 +167,11 @@ class TranslationTask(SearchTask):
         with_target = ("target", *self.fields)
         steps = {
             "forced_prefix": Steps(with_prefix, self._read_prefix, self._searcher(), self._best),
-            "with_terms": Steps(
-                ("terms", *self.fields), self._read_terms, self._searcher(), self._best_and_written
-            ),
-            "forced_prefix_with_terms": Steps(
-                ("terms", *with_prefix), self._read_terms, self._searcher(), self._best_and_written
-            ),
             "score": Steps(with_target, self._read_pair, self._scored, self._summed),
             **self.questions,
         }
+        if not self.options.samples:
+            steps["forced_prefix_with_terms"] = self._with_terms("terms", *with_prefix)
         if self.model.calibration is None:
             steps["confidence"] = self._confidence
         if self.model.has_attention:
@@ -179,6 +179,9 @@ class TranslationTask(SearchTask):
                 with_target, self._read_pair, self._attend, self._attended_pair
             )
         return steps
+
+    def _with_terms(self, *fields: str) -> Steps:
+        return Steps(fields, self._read_terms, self._searcher(), self._best_and_written)
 
     @property
     def _confidence(self) -> Steps:
@@ -270,7 +273,7 @@ class TranslationTask(SearchTask):
         """Read the terms and the fields, before which there may be a prefix."""
         has_prefix = len(fields) > len(self.fields)
         batch, source = (self._read_prefix if has_prefix else self._read)(*fields)
-        terms = self.codec.encode_terms(lines, source)
+        terms = self.codec.encode_terms(lines, source, self.options.max_length)
         return {**batch, "terms": (terms.ids, terms.numbers)}, (source, terms.written)
 
     def _read_pair(

@@ -687,8 +687,9 @@ _MISSING = {
     "'attention'.",
     "forced_prefix": "Expected a model for prefixes. Received: an export, whose signatures take "
     "only texts.",
-    "with_terms": "Expected a model for terms. Received: an export, whose signatures take only "
-    "texts.",
+    "with_terms": "Expected a model for terms. Received: an export without the signature "
+    "'with_terms', for another runtime or from an earlier version. Export for TensorFlow or ONNX "
+    "Runtime.",
     "forced_prefix_with_terms": "Expected a model for prefixes and terms. Received: an export, "
     "whose signatures take only texts.",
     "score": "Expected a model to score given translations. Received: an export, whose signatures "

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 from kerasnmt.columns import as_list, check_same_length
 from kerasnmt.text.glossary import Glossary
 from kerasnmt.text.sentence_ends import split_text
-from kerasnmt.text.term_lines import joined_lines, parse_terms, term_line, unmet
+from kerasnmt.text.term_lines import (
+    MOST_TERMS,
+    OR,
+    SEPARATOR,
+    joined_lines,
+    parse_terms,
+    term_line,
+    unmet,
+)
 
 TermLists = Sequence[Sequence[str | Sequence[str]] | None]
 
@@ -84,19 +92,21 @@ def check_terms(lines: Sequence[str], description: Mapping[str, Any]) -> None:
         description: Description of the model.
 
     Raises:
-        ValueError: If it draws samples, or is greedy though terms must occur.
+        ValueError: If it draws samples, or there are too many terms.
     """
     if description.get("samples"):
         raise ValueError(
             "Expected samples=0 with terms, because samples are drawn, not searched. Received: "
             f"samples={description['samples']}."
         )
-    wanted = any(term.wanted for line in lines for term in parse_terms(line))
-    if wanted and description.get("beam_size") == 1:
-        raise ValueError(
-            "Expected a beam_size of at least 2 with terms that must occur, because one hypothesis "
-            "cannot wait for the place of a term. Received: beam_size=1."
-        )
+    for line in lines:
+        parts = line.split(SEPARATOR)
+        most = max(len(parts), *(len(part.split(OR)) for part in parts))
+        if most > MOST_TERMS:
+            raise ValueError(
+                f"Expected at most {MOST_TERMS} terms for a text, with at most {MOST_TERMS} "
+                f"alternatives each. Received: {most} in {line!r:.80}."
+            )
 
 
 def warn_of_unmet(
@@ -119,8 +129,8 @@ def warn_of_unmet(
             reason = f"lacks {name}, which has words or characters that the model cannot write"
         else:
             reason = (
-                f"lacks {name}, because its terms do not fit into its maximum length or contradict "
-                "each other"
+                f"lacks {name}, because its terms are too many, do not fit into its maximum length "
+                "or contradict each other"
             )
         warnings.warn(f"the translation of text {number} {reason}", stacklevel=stacklevel + 1)
 

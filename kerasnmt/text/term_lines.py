@@ -12,6 +12,9 @@ from kerasnmt.columns import without_surrogates
 from kerasnmt.text.whole_words import occurs
 
 SEPARATOR, OR, NOT = "\t", "|", "!"
+# So that no line takes too much memory, further ones are ignored: terms of a line and alternatives
+# of a term, and tokens of all terms of a line.
+MOST_TERMS, MOST_TERM_TOKENS = 64, 512
 _SPACES = " \t\n\v\f\r"
 
 

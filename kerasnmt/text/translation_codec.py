@@ -1,13 +1,13 @@
 """Conversion of texts to ids and back, for models that translate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from kerasnmt.ids import MAX_CONTEXT_LENGTH, PAD_ID, SOURCE_IDS, UNKNOWN_ID, extended
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
-from kerasnmt.text.term_lines import NOT, OR, SEPARATOR
+from kerasnmt.text.term_lines import MOST_TERM_TOKENS, MOST_TERMS, NOT, OR, SEPARATOR
 from kerasnmt.text.tokenizer import Tokenizer
 
 
@@ -147,22 +147,26 @@ class TranslationCodec:
             return self.target_tokenizer.tokenize_target(text, source.unknown_words)
         return _tokenize(self.target_tokenizer, text, alpha)
 
-    def encode_terms(self, lines: tf.Tensor, source: EncodedSource) -> EncodedTerms:
+    def encode_terms(
+        self, lines: tf.Tensor, source: EncodedSource, max_length: int
+    ) -> EncodedTerms:
         """Turn the terms of targets into ids; see `kerasnmt.text.term_lines` for their lines.
 
         Args:
             lines: Line of terms for each source, string `[batch]`.
             source: From `encode_source`.
+            max_length: Maximum number of tokens of a target, including the end token.
 
         Returns:
-            The terms. An alternative that the model cannot write has no ids.
+            The terms, without the alternatives that the model cannot write, that are too long for a
+            target, or that come after the first `MOST_TERM_TOKENS` tokens of a line.
         """
-        terms = tf.strings.split(lines, SEPARATOR)
+        terms = _split(lines, SEPARATOR)
         flat = tf.strings.strip(terms.flat_values)
         forbidden = tf.strings.substr(flat, 0, len(NOT)) == NOT
         numbers = tf.ragged.range(terms.row_lengths()).flat_values + 1
         numbers = tf.where(forbidden, 0, tf.cast(numbers, tf.int32))
-        texts = tf.strings.split(tf.strings.regex_replace(flat, f"^{NOT}", ""), OR)
+        texts = _split(tf.strings.regex_replace(flat, f"^{NOT}", ""), OR)
         numbers = tf.repeat(numbers, texts.row_lengths())
         rows = tf.repeat(terms.value_rowids(), texts.row_lengths())
         flat = tf.strings.strip(texts.flat_values)
@@ -173,25 +177,36 @@ class TranslationCodec:
         if self.copies:
             unknown_words = tf.gather(source.unknown_words, rows)
         forms = self.target_tokenizer.phrase_ids(flat, unknown_words)
-        forms = [_without_unknown(form) for form in forms]
-        longest = tf.reduce_max([1, *(tf.shape(form)[1] for form in forms)])
-
-        def by_row(values: tf.Tensor) -> tf.RaggedTensor:
-            return tf.RaggedTensor.from_value_rowids(values, rows, terms.nrows())
-
-        def together(columns: Sequence[tf.Tensor], padding: Any) -> tf.Tensor:
-            joined = tf.concat([by_row(one).to_tensor(padding) for one in columns], axis=1)
-            # A batch without terms has one alternative, which is empty.
-            missing = tf.maximum(0, 1 - tf.shape(joined)[1])
-            widths = [[0, 0], [0, missing], [0, 0]][: joined.shape.rank]
-            return tf.pad(joined, widths, constant_values=padding)
-
         written = self.target_tokenizer.detokenize(forms[0], unknown_words)
-        ids = [tf.pad(form, [[0, 0], [0, longest - tf.shape(form)[1]]]) for form in forms]
+        forms = [form[:, : max_length + 1] for form in forms]
+        known = [tf.reduce_all(form != UNKNOWN_ID, axis=1) for form in forms]
+        written = tf.where(known[0], written, "")
+        lengths = [tf.cast(form.row_lengths(), tf.int32) for form in forms]
+        sizes = tf.add_n(lengths)
+        of_rows = tf.math.unsorted_segment_sum(sizes, rows, terms.nrows())
+        until = tf.cumsum(sizes) - tf.gather(tf.cumsum(of_rows, exclusive=True), rows)
+        # A wanted term needs room for the end token.
+        longest = tf.where(numbers > 0, max_length - 1, max_length)
+        kept = [
+            one & (length <= longest) & (until <= MOST_TERM_TOKENS)
+            for one, length in zip(known, lengths, strict=True)
+        ]
+        # First, a row has all alternatives in the first form.
+        rows_of_ids = tf.concat([rows[one] for one in kept], axis=0)
+        order = tf.argsort(rows_of_ids, stable=True)
+
+        def by_row(values: Any) -> Any:
+            values = tf.gather(tf.concat(values, axis=0), order)
+            in_order = tf.gather(rows_of_ids, order)
+            padded = tf.RaggedTensor.from_value_rowids(values, in_order, terms.nrows()).to_tensor()
+            # A batch without terms has one alternative, which is empty.
+            missing = [[0, tf.maximum(0, 1 - size)] for size in tf.unstack(tf.shape(padded))[1:]]
+            return tf.pad(padded, [[0, 0], *missing])
+
         return EncodedTerms(
-            together(ids, PAD_ID),
-            together([numbers] * len(forms), 0),
-            by_row(written).to_tensor(""),
+            by_row([tf.ragged.boolean_mask(*one) for one in zip(forms, kept, strict=True)]),
+            by_row([numbers[one] for one in kept]),
+            tf.RaggedTensor.from_value_rowids(written, rows, terms.nrows()).to_tensor(""),
         )
 
     def teacher_forced(
@@ -284,10 +299,9 @@ def _one_a_row(ids: tf.Tensor, source: EncodedSource) -> tuple[tf.Tensor, tf.Rag
     return tf.reshape(ids, [-1, length]), unknown_words
 
 
-def _without_unknown(ids: tf.RaggedTensor) -> tf.Tensor:
-    """Return padded ids, int32 `[n, length]`, without the rows that have an unknown id."""
-    known = tf.reduce_all(ids != UNKNOWN_ID, axis=1)
-    return tf.where(known[:, None], ids.to_tensor(PAD_ID), PAD_ID)
+def _split(text: tf.Tensor, separator: str) -> tf.RaggedTensor:
+    """Split texts into at most `MOST_TERMS` parts, without the text after them."""
+    return tf.strings.split(text, separator, maxsplit=MOST_TERMS)[:, :MOST_TERMS]
 
 
 def _tokenize(tokenizer: Tokenizer, text: tf.Tensor, alpha: float | None) -> tf.RaggedTensor:

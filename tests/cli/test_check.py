@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 ROWS = [
-    *("files", "ops", "load", "signatures", "requests", "n_best", "attention"),
+    *("files", "ops", "load", "signatures", "requests", "n_best", "attention", "with_terms"),
     *("batch_of_one", "odd_inputs", "warmup", "python", "description", "expected"),
 ]
 

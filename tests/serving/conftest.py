@@ -290,12 +290,20 @@ def expected(served_folder):
     return Translator(load_export(served_folder))
 
 
+# Terms of texts whose fourth is empty.
+TERMS = {
+    "terms": [["ab"], ["e", ["xyz", "dd c"]], [], None, *[[]] * 3],
+    "forbidden": [[], ["b"], ["a", "d"], *[[]] * 4],
+}
+
+
 def assert_all_signatures(translator, expected, texts):
     """Assert that a translator gives what this export gives, for texts whose fourth is empty."""
     for mine, other in (
         (translator.best(texts), expected.best(texts)),
         (translator.n_best(texts)[0], expected.n_best(texts)[0]),
         (translator.n_best(texts)[3], [("", 0.0)]),
+        (translator.best(texts, **TERMS), expected.best(texts, **TERMS)),
     ):
         assert [text for text, _ in mine] == [text for text, _ in other]
         scores = [score for _, score in other]

@@ -48,15 +48,15 @@ def no_warnings():
 def encode(tokenizer, lines, copies=False, sources=None):
     codec = TranslationCodec(tokenizer, tokenizer, copies)
     source = codec.encode_source(tf.constant(sources or [""] * len(lines)))
-    return codec.encode_terms(tf.constant(lines), source)
+    return codec.encode_terms(tf.constant(lines), source, 99)
 
 
 def test_ids_of_words():
     terms = encode(WordTokenizer(["a", "b", "c"]), ["a b\tc|x\t!b", "", " | \t!"])
     np.testing.assert_array_equal(
-        terms.ids, [[[4, 5], [6, 0], [0, 0], [5, 0]], np.zeros((4, 2)), np.zeros((4, 2))]
+        terms.ids, [[[4, 5], [6, 0], [5, 0]], np.zeros((3, 2)), np.zeros((3, 2))]
     )
-    np.testing.assert_array_equal(terms.numbers, [[1, 2, 2, 0], [0] * 4, [0] * 4])
+    np.testing.assert_array_equal(terms.numbers, [[1, 2, 0], [0] * 3, [0] * 3])
     np.testing.assert_array_equal(terms.written, [[b"a b", b"c", b"", b"b"], [b""] * 4, [b""] * 4])
 
 
@@ -71,11 +71,26 @@ def test_ids_of_a_batch_without_terms():
     np.testing.assert_array_equal(terms.ids, np.zeros((2, 1, 1)))
 
 
+def test_limits_of_a_line():
+    # The second term needs 99 tokens with the end token. The seventh has the 513th token.
+    codec = TranslationCodec(*[WordTokenizer(["a", "b"])] * 2)
+    source = codec.encode_source(tf.constant([""]))
+    line = "\t".join(["a " * 9, "a " * 98] + ["a " * 90] * 4 + ["b " * 45 + "a", "!b"])
+    terms = codec.encode_terms(tf.constant([line]), source, 99)
+    np.testing.assert_array_equal(terms.numbers, [[1, 2, 3, 4, 5, 6]])
+    assert codec.encode_terms(tf.constant([line]), source, 98).numbers.numpy().tolist() == [
+        [1, 3, 4, 5, 6]
+    ]
+    many = "\t".join(["|".join(["a"] * 90)] * 70)
+    terms = codec.encode_terms(tf.constant([many]), source, 99)
+    assert terms.written.shape == (1, 64 * 64) and terms.ids.shape == (1, 512, 1)
+
+
 def test_ids_of_words_that_are_copied():
     tokenizer = WordTokenizer(["a", "b"])
     lines = ["a x\ty", "x"]
     terms = encode(tokenizer, lines, copies=True, sources=["b z x", "a"])
-    np.testing.assert_array_equal(terms.ids, [[[4, 7], [0, 0]], np.zeros((2, 2))])
+    np.testing.assert_array_equal(terms.ids, [[[4, 7]], np.zeros((1, 2))])
     np.testing.assert_array_equal(terms.written, [[b"a x", b""], [b"", b""]])
 
 
@@ -148,8 +163,8 @@ def test_what_cannot_be_met_is_told(word_model):
     assert [str(one.message) for one in told] == [
         "the translation of text 2 lacks 'xyz', which has words or characters that the model "
         "cannot write",
-        "the translation of text 3 lacks 'abc de abc de abc de abc de', because its terms do not "
-        "fit into its maximum length or contradict each other",
+        "the translation of text 3 lacks 'abc de abc de abc de abc de', because its terms are "
+        "too many, do not fit into its maximum length or contradict each other",
     ]
 
 
@@ -178,7 +193,7 @@ def test_glossary_and_prefix(word_model):
         ({"terms": [["ab"]]}, "Expected the same number|Expected .* terms"),
         ({"terms": "ab"}, "Expected .*terms"),
         ({"terms": [["a|b"], [], []]}, "no tab, line break or"),
-        ({"terms": [["ab"], [], []], "beam_size": 1}, "Expected a beam_size of at least 2"),
+        ({"terms": [[["ab"] * 65], [], []]}, "at most 64 terms .* 64 alternatives each.* 65"),
         ({"terms": [["ab"], [], []], "samples": 2}, "Expected samples=0"),
         ({"glossary": "dog"}, "Expected a glossary as a dict"),
     ],

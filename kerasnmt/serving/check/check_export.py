@@ -51,6 +51,7 @@ def check_export(
       answer of `serving_default`.
     - `attention` (translations and captions): Tokens are padded, the weights sum to at most 1 over
       the source, and the generation probabilities of a pointer-generator are between 0 and 1.
+    - `with_terms` (translations): Texts without terms have the answers of `serving_default`.
     - `batch_of_one`: Each of the first 16 rows has the same answer and score alone and in the
       batch.
     - `odd_inputs`: The same is true for odd inputs, and all signatures answer them in UTF-8 and
@@ -218,7 +219,9 @@ class _ServedExport:
         """Return the outputs of a signature."""
         request = signature, rows
         if request not in self._answers:
-            self._answers[request] = self.process.run(signature, self.contract.columns(rows))
+            self._answers[request] = self.process.run(
+                signature, self.contract.columns(rows, signature)
+            )
         return self._answers[request]
 
 

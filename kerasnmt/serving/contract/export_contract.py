@@ -1,6 +1,7 @@
 """Base class of contracts, which checks the signatures of an export, and compares outputs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import cycle, islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,11 +42,14 @@ class ExportContract:
     """Base class of contracts, which all exports of a kind fulfil.
 
     There is a subclass for each kind. All signatures take the same inputs, string `[batch]` each
-    with any bytes, and process each row separately. The methods use only names and NumPy arrays.
-    The methods named `…_problems` return a list of problems, which is empty if there are none.
+    with any bytes, and process each row separately. A signature may take further inputs. The
+    methods use only names and NumPy arrays. The methods named `…_problems` return a list of
+    problems, which is empty if there are none.
 
     Attributes:
         inputs: Names of the inputs of all signatures, in order.
+        further_inputs: Further inputs of a signature, each with values for requests of the check
+            and the warm-up, which the rows take in turn.
         outputs: Outputs of each signature, with their dtypes and axes, batch first.
         answer: Name of the output of `serving_default` that is compared with the model's answer.
         row: Name of the input that stands for a row in messages.
@@ -57,6 +61,7 @@ class ExportContract:
     """
 
     inputs: tuple[str, ...]
+    further_inputs: ClassVar[Mapping[str, Mapping[str, Sequence[bytes]]]] = {}
     outputs: ClassVar[Mapping[str, Mapping[str, tuple[str, Sequence[str]]]]]
     answer: str
     row: str
@@ -81,9 +86,21 @@ class ExportContract:
                 rows[f"{name}{where}"] = tuple({**ordinary, odd: value}.values())
         return rows
 
-    def columns(self, rows: Sequence[Row]) -> dict[str, tuple[str | bytes, ...]]:
-        """Turn the rows of a request, at least one, into a dict of its inputs."""
-        return dict(zip(self.inputs, zip(*rows, strict=True), strict=True))
+    def inputs_of(self, signature: str) -> tuple[str, ...]:
+        """Return the names of all inputs of a signature."""
+        return (*self.further_inputs.get(signature, ()), *self.inputs)
+
+    def further_columns(self, signature: str, count: int) -> dict[str, list[bytes]]:
+        """Return values for the further inputs of a signature, for a number of rows."""
+        further = self.further_inputs.get(signature, {})
+        return {name: [*islice(cycle(values), count)] for name, values in further.items()}
+
+    def columns(
+        self, rows: Sequence[Row], signature: str = "serving_default"
+    ) -> dict[str, Sequence[str | bytes]]:
+        """Turn the rows of a request, at least one, into a dict of the inputs of a signature."""
+        columns = dict(zip(self.inputs, zip(*rows, strict=True), strict=True))
+        return {**self.further_columns(signature, len(rows)), **columns}
 
     def described_examples(
         self, description: Mapping[str, Any]
@@ -159,9 +176,9 @@ class ExportContract:
             A list of missing and extra names, wrong dtypes and wrong shapes.
         """
         problems = []
-        inputs = dict.fromkeys(self.inputs, _INPUT)
         for name, outputs in self.outputs.items():
             if name in signatures:
+                inputs = dict.fromkeys(self.inputs_of(name), _INPUT)
                 problems += self._tensor_problems(f"{name} input", signatures[name].inputs, inputs)
                 problems += self._tensor_problems(
                     f"{name} output", signatures[name].outputs, outputs

@@ -23,11 +23,22 @@ EXAMPLE_TEXTS = ("Two dogs run.", "A man in a red shirt is reading a book .", ""
 _WARMUP_WORDS = ["a", "man", "in", "a", "red", "shirt", "is", "reading", "a", "book", "."]
 _WARMUP_LENGTHS = (1, 8, 32)  # words
 
+# Lines of terms that rows take in turn. The first is empty, so the first row has no terms.
+_TERM_LINES = (
+    b"",
+    b"!a",
+    b"a man|dogs\tthe",
+    b"!|\t|\t ! ",
+    "naïve 🙂\t!книга|犬".encode(),
+    b"\xff\xfe dogs\t\0",
+)
+
 
 class TranslationContract(ExportContract):
     """Contract of exports that translate: the best translations, and the attention."""
 
     inputs: tuple[str, ...] = ("text",)
+    further_inputs: ClassVar = {"with_terms": {"terms": _TERM_LINES}}
     outputs: ClassVar = {
         "serving_default": {
             "translation": ("string", ("batch",)),
@@ -44,6 +55,11 @@ class TranslationContract(ExportContract):
             "generate_probability": ("float32", ("batch", "target_length")),
             "pointer_weights": ("float32", ("batch", "target_length", "source_length")),
         },
+        "with_terms": {
+            "translation": ("string", ("batch",)),
+            "score": ("float32", ("batch",)),
+            "written": ("string", ("batch", "alternatives")),
+        },
         "confidence": {
             "translation": ("string", ("batch",)),
             "score": ("float32", ("batch",)),
@@ -56,9 +72,10 @@ class TranslationContract(ExportContract):
     row = "text"
     example_rows = tuple((text,) for text in EXAMPLE_TEXTS)
     odd_values: ClassVar = {"text": ODD_TEXTS}
-    # A model without attention does not have `attention`. Some runtimes, and exports of earlier
-    # versions, do not have `confidence`.
-    optional_signatures = frozenset({"attention", "confidence"})
+    # A model without attention does not have `attention`, and one that draws samples does not have
+    # `with_terms`. Some runtimes, and exports of earlier versions, have neither this nor
+    # `confidence`.
+    optional_signatures = frozenset({"attention", "confidence", "with_terms"})
     # Only a pointer-generator has a probability of generating, only a separate pointer has weights
     # of its own, and a model need not be calibrated.
     optional_outputs = frozenset({"generate_probability", "pointer_weights", "calibration"})
@@ -71,10 +88,11 @@ class TranslationContract(ExportContract):
                 yield {self.inputs[0]: [" ".join(words).encode()] * size}
 
     def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
-        """Return the checks of `n_best`, `attention` and `confidence`."""
+        """Return the checks of `n_best`, `attention`, `with_terms` and `confidence`."""
         return {
             "n_best": self._check_n_best,
             "attention": self._check_attention,
+            "with_terms": self._check_with_terms,
             "confidence": self._check_confidence,
         }
 
@@ -172,6 +190,17 @@ class TranslationContract(ExportContract):
     def _check_n_best(self, default: Outputs, n_best: Outputs) -> tuple[list[str], str]:
         detail = f"beam of {n_best['scores'].shape[1]}, best first"
         return self.n_best_problems(default, n_best), detail
+
+    def _check_with_terms(self, default: Outputs, found: Outputs) -> tuple[list[str], str]:
+        lines = self.further_columns("with_terms", len(found["written"]))["terms"]
+        without = np.array(lines, object) == b""
+        problems = self.differences(
+            {name: values[without] for name, values in default.items()},
+            {name: values[without] for name, values in found.items() if name != "written"},
+        )
+        if (found["written"][without] != b"").any():
+            problems.append("written of a text without terms is not empty")
+        return problems, f"{without.sum()} without terms, as in serving_default"
 
     def _check_confidence(self, _: Outputs, confidence: Outputs) -> tuple[list[str], str]:
         detail = "log-probabilities, entropies and margins are in range, 0 on padding"

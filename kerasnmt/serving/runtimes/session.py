@@ -82,10 +82,9 @@ class ServedModelSession(Session):
     def __init__(self, model: ServedModel) -> None:
         self._model: ServedModel | None = model
         contract = kind_of(model.fields).contract
-        inputs = {name: TensorInfo(name, "string", [-1]) for name in contract.inputs}
         self.signatures = {
             name: Signature(
-                inputs,
+                {one: TensorInfo(one, "string", [-1]) for one in contract.inputs_of(name)},
                 {
                     output: TensorInfo(output, dtype, [-1] * len(axes))
                     for output, (dtype, axes) in contract.outputs[name].items()

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from werkzeug.wsgi import ClosingIterator
 
-from kerasnmt.kinds import kind_of
+from kerasnmt.serving.contract.export_contract import declared_contract
 from kerasnmt.serving.runtimes.version_folder import newest_version
 from kerasnmt.serving.server.rest_app import RestApp, route_of
 
@@ -136,12 +136,11 @@ class VersionWatcher:
         """Load a version, and run each signature once."""
         app = self._load(version)
         try:
+            contract = declared_contract(app.session.signatures)
             for name, signature in app.session.signatures.items():
-                try:
-                    contract = kind_of(signature.inputs).contract
-                except ValueError:  # other exports are not kerasnmt's
-                    continue
-                app.session.run(name, contract.columns(contract.example_rows[:1]))
+                # Other exports are not kerasnmt's.
+                if {*signature.inputs} == {*contract.inputs_of(name)}:
+                    app.session.run(name, contract.columns(contract.example_rows[:1], name))
         except Exception as error:  # whatever it is, the old version stays
             app.session.close()
             raise ValueError(

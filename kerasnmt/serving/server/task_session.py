@@ -81,8 +81,8 @@ class TaskSession(Session):
         function: Any = self._task.function(name)
         if keras.backend.backend() == "jax":
             # JAX compiles for given shapes, so only an answer shows what the outputs are.
-            contract = kind_of(fields).contract
-            outputs = function(**contract.columns(contract.example_rows[:1]))
+            contract = kind_of(self._task.fields).contract
+            outputs = function(**contract.columns(contract.example_rows[:1], name))
             shapes = {key: [-1] * output.shape.rank for key, output in outputs.items()}
         else:
             outputs = function.structured_outputs

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.long("writes and checks several exports")
 contract = TranslationContract()
 
 ALL_ROWS = ["files", "ops", "load", "signatures", "requests"]
-ALL_ROWS += ["n_best", "attention", "batch_of_one", "odd_inputs", "warmup", "python"]
+ALL_ROWS += ["n_best", "attention", "with_terms", "batch_of_one", "odd_inputs", "warmup", "python"]
 ALL_ROWS += ["description", "expected"]
 
 
@@ -67,11 +67,13 @@ def test_a_good_export_passes(served_folder, expected, sentences):
     assert report.passed
     assert [row.name for row in report.rows] == ALL_ROWS
     found = details(report)
-    assert found["signatures"] == "serving_default, n_best, attention"
-    assert found["requests"] == "3 signatures answered 7 texts"
+    assert found["signatures"] == "serving_default, n_best, attention, with_terms"
+    assert found["requests"] == "4 signatures answered 7 texts"
     assert found["n_best"] == "beam of 3, best first"
     assert found["attention"] == "weights sum to at most 1 over the source, 0 on padding"
-    assert found["warmup"] == "27 requests answered, for serving_default, n_best, attention"
+    assert found["with_terms"] == "2 without terms, as in serving_default"
+    names = "serving_default, n_best, with_terms, attention"
+    assert found["warmup"] == f"36 requests answered, for {names}"
     assert found["expected"] == "7 translations as expected"
     loaded = r"loaded without the Python package tensorflow, \d+ MB resident"
     assert re.fullmatch(loaded, found["load"])

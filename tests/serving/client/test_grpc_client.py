@@ -42,8 +42,8 @@ class Service(prediction_service_pb2_grpc.PredictionServiceServicer):
     def Predict(self, request, context):
         self._find(request, context)
         name = request.model_spec.signature_name
-        texts = tf.make_ndarray(request.inputs["text"])
-        outputs = {**self.session.run(name, {"text": texts}), **self.changes}
+        inputs = {field: tf.make_ndarray(values) for field, values in request.inputs.items()}
+        outputs = {**self.session.run(name, inputs), **self.changes}
         answer = predict_pb2.PredictResponse(model_spec=request.model_spec)
         for key, value in outputs.items():
             if isinstance(value, np.ndarray):

@@ -17,7 +17,7 @@ from kerasnmt.serving import (
 from kerasnmt.serving.contract.translation_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.protocol.meta_graph import MetaGraph
 from tests.conftest import SERVED_OPTIONS as OPTIONS
-from tests.serving.conftest import description_of, only_default
+from tests.serving.conftest import TERMS, description_of, only_default
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +29,9 @@ def exported(served_folder):
 def test_each_search_is_written_once(exported):
     written = SavedModel.FromString((exported / "saved_model.pb").read_bytes())
     functions = [f.signature.name for f in written.meta_graphs[0].graph_def.library.function]
-    names = ("serving_default", "n_best", "attention", "source_lengths")
+    names = ("serving_default", "n_best", "with_terms", "attention", "source_lengths")
     counts = [sum(f"inference_{name}_" in function for function in functions) for name in names]
-    assert counts == [1, 1, 1, 1]
+    assert counts == [1] * 5
     not_served = "forced_prefix", "internal_grad_fn"
     assert not [function for function in functions for name in not_served if name in function]
 
@@ -41,6 +41,9 @@ def test_export_translates_as_the_model_does(expected, word_model, sentences):
     assert expected.description["beam_size"] == 3
     assert expected.translate(sentences) == word_model.translate(sentences, **OPTIONS)
     assert len(set(expected.translate(sentences))) > 3
+    found = expected.translate(sentences, **TERMS)
+    assert found == word_model.translate(sentences, **TERMS, **OPTIONS)
+    assert "ab" in found[0].split() and not {"a", "d"} & {*found[2].split()}
     with pytest.warns(UserWarning, match="text 1 has 21 tokens and was truncated to 12"):
         expected.translate(["dog " * 20])
 
@@ -99,11 +102,12 @@ def test_warmup_requests_are_read_by_the_classes_of_the_server(exported):
     for record in records:
         request = PredictionLog.FromString(record).predict_log.request
         assert request.model_spec.name == "tiny"
-        assert list(request.inputs) == ["text"]
+        further = {"terms"} if request.model_spec.signature_name == "with_terms" else set()
+        assert {*request.inputs} == {"text", *further}
         texts = tf.make_ndarray(request.inputs["text"]).tolist()
         found.append((request.model_spec.signature_name, len(texts), len(texts[0].split())))
     sizes = [(size, words) for size in (1, 8, 64) for words in (1, 8, 32)]
-    names = ("serving_default", "n_best", "attention")
+    names = ("serving_default", "n_best", "with_terms", "attention")
     assert found == [(name, *size) for name in names for size in sizes]
 
 

@@ -73,11 +73,15 @@ def test_other_records_are_refused(record):
 
 def test_requests_of_many_sizes(word_module):
     requests = list(warmup_requests(word_module.signatures, word_module.contract))
-    assert len(requests) == 27 < MOST_WARMUP_REQUESTS
+    assert len(requests) == 36 < MOST_WARMUP_REQUESTS
     sizes = [(size, words) for size in (1, 8, 64) for words in (1, 8, 32)]
-    for number, signature in enumerate(["serving_default", "n_best", "attention"]):
+    for number, signature in enumerate(["serving_default", "n_best", "with_terms", "attention"]):
         found = requests[9 * number : 9 * number + 9]
         assert {request.signature for request in found} == {signature}
         batches = [inputs["text"] for _, inputs in found]
         assert [(len(texts), len(texts[0].split())) for texts in batches] == sizes
         assert all(len({*texts}) == 1 for texts in batches)
+        if signature == "with_terms":
+            lines = [inputs["terms"] for _, inputs in found]
+            assert [*map(len, lines)] == [*map(len, batches)]
+            assert lines[0] == [b""] and len({*lines[-1]}) > 3

@@ -50,11 +50,15 @@ def check_warmup(export: Any) -> str:
 
 def check_python(load: _Load, export: Any) -> str:
     """Check that TensorFlow in this process gives the same outputs."""
-    loaded, columns = load(export.path), export.contract.columns(export.rows)
+    loaded = load(export.path)
 
     def answers(tf: Any) -> dict[str, Any]:
-        inputs = {name: tf.constant(values) for name, values in columns.items()}
-        return {name: loaded.signatures[name](**inputs) for name in export.names}
+        def answer(name: str) -> Any:
+            columns = export.contract.columns(export.rows, name)
+            inputs = {field: tf.constant(values) for field, values in columns.items()}
+            return loaded.signatures[name](**inputs)
+
+        return {name: answer(name) for name in export.names}
 
     problems = []
     for name, answer in _in_tensorflow(answers, "TensorFlow in Python cannot run it").items():

@@ -42,7 +42,8 @@ def warmup_requests(names: Iterable[str], contract: ExportContract) -> Iterator[
     """
     for name in names:
         for batch in contract.warmup_batches():
-            yield WarmupRequest(name, batch)
+            size = len(batch[contract.inputs[0]])
+            yield WarmupRequest(name, {**contract.further_columns(name, size), **batch})
 
 
 def encode_warmup_request(request: WarmupRequest, model: str) -> bytes:
