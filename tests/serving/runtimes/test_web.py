@@ -66,6 +66,29 @@ def test_wrong_lists_and_modules(site, in_node):
     ]
 
 
+def test_the_page_shows_the_words_of_the_last_search(copied, in_node):
+    path = copied / "model/kerasnmt.json"
+    greedy = {"beam_size": 1, "min_length": 6}
+    path.write_text(json.dumps({**json.loads(path.read_text()), **greedy}))
+    program = """
+    globalThis.window = { kerasnmt: {} };
+    globalThis.location = { protocol: "http:" };
+    globalThis.navigator ??= {};
+    await import("./page/backend.js");
+    const { backend } = window.kerasnmt;
+    const shown = [];
+    await backend.stream("", {}, (...words) => shown.push(words));
+    const asked = data.map((text) => backend.ask("search", { text, prefix_ids: [] }));
+    answer = [(await Promise.all(asked)).map(({ hypotheses: [{ text }] }) => text), shown];"""
+    (other, best), shown = in_node(copied, program, [TEXTS[5], TEXTS[1]])
+    assert [other, best] == load(copied / "model").translate([TEXTS[5], TEXTS[1]])
+    assert other.split()[0] != best.split()[0]
+    texts = [text for text, _ in shown]
+    assert texts == sorted(texts, key=len)
+    assert all(best.startswith(text) for text in texts)
+    assert len({*texts}) > 3
+
+
 def test_spaces_are_those_of_python(site, in_node):
     tokens = ["\x1c\x1f", "a\x1db", "c\ufeffd", "\x85", "\ufeff", "e\u3000f", "\u200b", "g"]
     program = """import { wordIndices } from "./words.js";
@@ -252,7 +275,7 @@ def test_the_types_fit_the_methods(site, in_node):
     """`kerasnmt.d.ts` is TypeScript, and names methods that the model has."""
     types = (site / "kerasnmt.d.ts").read_text()
     interfaces = re.findall(r"export interface (\w+) extends Model \{(.*?)\n\}", types, re.DOTALL)
-    listed = [(name, re.findall(r"^  (\w+)<T", body, re.MULTILINE)) for name, body in interfaces]
+    listed = [(name, re.findall(r"^  (\w+)[<(]", body, re.MULTILINE)) for name, body in interfaces]
     program = """
     const classes = {
       ...(await import("./translation.js")),
@@ -261,7 +284,7 @@ def test_the_types_fit_the_methods(site, in_node):
     };
     answer = data.map(([name, methods]) =>
       methods.map((one) => typeof classes[name].prototype[one]))"""
-    assert [len(methods) for _, methods in listed] == [7, 4, 3]
+    assert [len(methods) for _, methods in listed] == [10, 4, 3]
     assert in_node(site, program, listed) == [["function"] * len(methods) for _, methods in listed]
     options = types.partition("interface SearchOptions {")[2].partition("}")[0]
     names = [line.strip().split("?")[0] for line in options.strip().splitlines()]

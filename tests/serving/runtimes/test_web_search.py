@@ -43,11 +43,21 @@ import { load } from "./kerasnmt.js";
 import { Explorer } from "./explorer.js";
 const lists = (_, value) => (ArrayBuffer.isView(value) ? [...value] : value);
 const models = {};
+const streamed = async (model, texts, options) => {
+  const rows = [];
+  for (const text of texts) {
+    const progress = [];
+    for await (const one of model.progress(text, options)) progress.push(one);
+    rows.push(progress);
+  }
+  return rows;
+};
 const ask = async ({ folder, options, question, values }) => {
   try {
     const model = await (models[JSON.stringify([folder, options])] ??= load(folder, options));
     if (question === "describe") return new Explorer(model).describe();
     if (question === "page") return await new Explorer(model).ask(...values);
+    if (question === "stream") return await streamed(model, ...values);
     return await model[question](...values);
   } catch (error) {
     return error.message;
@@ -126,6 +136,41 @@ def assert_ranked(found, expected):
     assert_translations(found, expected, known=others.min(axis=1) > 1e-4)
 
 
+def assert_streams(found, model, texts, **request):
+    """Assert that the progress of texts is that of a model in Python, and is their translation."""
+    prefixes = {"prefixes": [request["prefix"]] * len(texts)} if request else {}
+    for progress, text, whole in zip(found, texts, model.translate(texts, **prefixes), strict=True):
+        expected = [*model.progress(text, **request)]
+        words = [(one["piece"], one["provisional"]) for one in progress]
+        assert words == [(piece, ahead) for piece, ahead, _ in expected], text
+        assert "".join(piece for piece, _ in words) == whole
+        assert [one["score"] for one in progress[:-1]] == [None] * (len(words) - 1)
+        assert progress[-1]["score"] == pytest.approx(expected[-1].score, rel=1e-4, abs=1e-4)
+
+
+def assert_confidence(found, expected):
+    names = {
+        "text": "text",
+        "words": "words",
+        "score": "score",
+        "tokens": "tokens",
+        "probabilities": "probabilities",
+        "entropies": "entropies",
+        "margins": "margins",
+        "logProbability": "log_probability",
+        "entropy": "entropy",
+        "margin": "margin",
+        "calibratedProbabilities": "calibrated_probabilities",
+        "calibratedProbability": "calibrated_probability",
+    }
+    assert found.keys() == names.keys()
+    for ours, theirs in names.items():
+        if theirs in ("text", "words"):
+            assert found[ours] == getattr(expected, theirs)
+        else:
+            np.testing.assert_allclose(found[ours], getattr(expected, theirs), **TOLERANCE)
+
+
 def assert_attention(found, expected, atol=1e-4):
     assert found["sourceTokens"] == expected.source_tokens
     assert found["targetTokens"] == expected.target_tokens
@@ -194,6 +239,39 @@ def test_searches(exported, javascript):
     assert_same_answers(javascript, folder, SEARCHES, count=20)
 
 
+STREAMED = [
+    {"beam_size": 1},
+    {"beam_size": 4, "min_length": 5, "no_repeat_ngram": 1},
+    {"samples": 1, "temperature": 3.0, "seed": 4},
+    {"coverage_penalty": 0.4, "min_length": 4},
+    {"max_length_ratio": 1.2, "max_length_margin": 1},
+]
+
+
+def test_streams(exported, javascript):
+    _, folder = exported("pointer_generator_gru")
+    texts = MANY[:12]
+    *plain, forced = javascript(
+        *[(folder, options, "stream", [texts, {}]) for options in STREAMED],
+        (folder, {}, "stream", [texts, {"prefixes": "zeb a"}]),
+    )
+    for progress, options in zip(plain, STREAMED, strict=True):
+        assert_streams(progress, load(folder, **options), texts)
+    assert_streams(forced, load(folder), texts, prefix="zeb a")
+    assert max(sum(one["piece"] != "" for one in row) for rows in plain for row in rows) > 3
+
+
+def test_confidence(exported, javascript):
+    _, folder = exported("pointer_generator_gru")
+    texts = MANY[:30]
+    found, one = javascript(
+        (folder, {}, "confidence", [texts]), (folder, {}, "confidence", [texts[0]])
+    )
+    expected = load(folder).confidence(texts)
+    for pair in zip([one, *found], [expected[0], *expected], strict=True):
+        assert_confidence(*pair)
+
+
 @pytest.mark.thorough("more texts")
 def test_searches_of_many_texts(exported, javascript):
     _, folder = exported("pointer_generator_gru")
@@ -232,8 +310,16 @@ def test_sentences_are_translated_one_by_one(exported, javascript, tmp_path):
     description["split_sentences"] = True
     (folder / "kerasnmt.json").write_text(json.dumps(description))
     texts = [*random_sentences(60), "Zeb runs! Two dogs run. Zeb", "犬。 猫", "", "dog"]
-    best, ranked = javascript((folder, {}, "best", [texts]), (folder, {}, "nBest", [texts[:9]]))
+    best, ranked, streamed, judged = javascript(
+        (folder, {}, "best", [texts]),
+        (folder, {}, "nBest", [texts[:9]]),
+        (folder, {}, "stream", [texts[-9:], {}]),
+        (folder, {}, "confidence", [texts[-9:]]),
+    )
     assert_translations(best, load(folder).best(texts))
+    assert_streams(streamed, load(folder), texts[-9:])
+    for pair in zip(judged, load(folder).confidence(texts[-9:]), strict=True):
+        assert_confidence(*pair)
     for pair in zip(ranked, load(folder).n_best(texts[:9]), strict=True):
         assert_ranked(*pair)
 
@@ -386,7 +472,13 @@ def test_wrong_arguments(exported, javascript):
         ("translate", ["a", {"contexts": "b"}], "no contexts, because this model reads only"),
         ("translate", ["a", {"beamSize": 3}], "an option of this method. Received: beamSize."),
         ("translate", ["a", {"batchSize": 0}], "of at least 1 as batchSize. Received: 0."),
+        ("stream", [[["a"]], {}], 'Expected one text, a string. Received: ["a"].'),
+        ("stream", [["a"], {"batchSize": 2}], "an option of this method. Received: batchSize."),
+        ("stream", [["a"], {"contexts": "b"}], "no contexts, because this model reads only"),
+        ("stream", [["a"], {"prefixes": 3}], "a string, or a list of strings as prefixes."),
     ]
-    answers = javascript(*[(folder, {}, name, values) for name, values, _ in wrong])
+    questions = [(folder, {}, name, values) for name, values, _ in wrong]
+    *answers, drawn = javascript(*questions, (folder, {"samples": 2}, "stream", [["a"], {}]))
+    assert drawn.startswith("Expected samples=1 or a search, to stream the one answer. Received: ")
     for found, (*_, message) in zip(answers, wrong, strict=True):
         assert message in found

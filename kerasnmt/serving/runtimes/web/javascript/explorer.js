@@ -4,7 +4,7 @@
  */
 
 import { distinct } from "./model.js";
-import { lengthPenalty } from "./search.js";
+import { bestExtensions, lengthPenalty } from "./search.js";
 import { fourDigits, rounded } from "./sentence_attention.js";
 import { END_ID, PAD_ID, START_ID } from "./tokenizers.js";
 
@@ -22,13 +22,14 @@ export class Explorer {
    * @param {string} question "search", "inspect" or "words".
    * @param {object} body The fields of the model and, for "search" and "words", `prefix_ids`; for
    *   "inspect", `target_ids` or the text `target`.
+   * @param {Function} show See `search`.
    * @returns {Promise<object>} The answer, with its `seconds`.
    */
-  async ask(question, { prefix_ids: prefixIds, target_ids: targetIds, target, ...request }) {
+  async ask(question, { prefix_ids: prefixIds, target_ids: targetIds, target, ...request }, show) {
     const start = performance.now();
     const source = await this.model.readRequest(request);
     const questions = {
-      search: () => this.search(source, prefixIds),
+      search: () => this.search(source, prefixIds, show),
       inspect: () => this.inspect(source, targetIds ?? this.encode(source, target)),
       words: () => this.words(source, prefixIds),
     };
@@ -46,14 +47,22 @@ export class Explorer {
    *
    * @param {object} source Source from `Model.read`.
    * @param {number[]} prefixIds Ids with which each translation must begin.
+   * @param {Function} show Function of the words of the best translation that are certain, and of
+   *   those that follow them so far, after each step.
    * @returns {Promise<object>} The `hypotheses`, best first; the nodes of the `tree`, whose parents
    *   come before their children; the inspection of the best, the `sentence`; and `truncated`, a
    *   message or null.
    */
-  async search(source, prefixIds = []) {
+  async search(source, prefixIds = [], show = () => {}) {
     const { model } = this;
     this.#checkIds(source, prefixIds);
-    const [{ answers, steps }] = await this.#explored(source, [prefixIds]);
+    const words = model.settledWords(source);
+    const tell = ([row]) => {
+      if (source.empty || !row.isUnfinished()) return;
+      const { provisional } = words.after(row);
+      show(words.done, provisional);
+    };
+    const [{ answers, steps }] = await this.#explored(source, [prefixIds], tell);
     const found = distinct(answers);
     if (found.some(({ ids }) => ids.length && prefixIds.some((id, place) => ids[place] !== id)))
       throw new Error(
@@ -78,7 +87,8 @@ export class Explorer {
     const ended = targetIds.at(-1) === END_ID;
     this.#checkIds(source, ended ? targetIds.slice(0, -1) : targetIds);
     if (!targetIds.length) throw new Error("Expected at least one id. Received: no ids");
-    const [found] = await model.forced([source], [targetIds], CHOICES);
+    const look = (gains) => ({ choices: bestExtensions([0], [gains], CHOICES) });
+    const [found] = await model.forced([source], [targetIds], look);
     const records = found.map((one) => one.records);
     const logProbabilities = found.map(({ logProbability }) => logProbability);
     const written = model.replaced(targetIds, records, source);
@@ -133,9 +143,9 @@ export class Explorer {
     return { choices: ranked.map(written) };
   }
 
-  #explored(source, prefixes) {
+  #explored(source, prefixes, tell) {
     const sources = prefixes.map(() => source);
-    return this.model.search(sources, { nBest: this.model.hypotheses, prefixes });
+    return this.model.search(sources, { nBest: this.model.hypotheses, prefixes, tell });
   }
 
   #tokens(ids, source) {

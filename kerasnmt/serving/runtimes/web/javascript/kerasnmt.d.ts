@@ -51,6 +51,35 @@ export interface Translation {
   score: number;
 }
 
+/** A translation, and how sure the model is of it. */
+export interface Confidence extends Translation {
+  /** Words of the text, and of each its probability, the entropy in its place, and its margin. */
+  words: string[];
+  probabilities: number[];
+  entropies: number[];
+  margins: number[];
+  /** Log-probability with the end token, and its exponential. */
+  logProbability: number;
+  readonly probability: number;
+  /** Number of tokens with the end token, their mean entropy and least margin. */
+  tokens: number;
+  entropy: number;
+  margin: number;
+  /** Probability that each word is right, and expected share of right words, if calibrated. */
+  calibratedProbabilities?: number[];
+  calibratedProbability?: number;
+}
+
+/** What a step of a search adds to a translation. */
+export interface Progress {
+  /** Text that follows the earlier pieces, and never changes. It may be empty. */
+  piece: string;
+  /** Text that follows it in the best translation so far. */
+  provisional: string;
+  /** Score of the translation after the last step. */
+  score: number | null;
+}
+
 export interface SentenceAttention {
   /** Tokens with the end token. */
   sourceTokens: string[];
@@ -86,6 +115,18 @@ export interface TranslationModel extends Model {
     texts: T,
     options?: Asking<T> & { prefixes?: T },
   ): Answers<T, Translation>;
+  /** Pieces of a translation as they are made. Together, they are the translation. */
+  stream(
+    text: string,
+    options?: { contexts?: string; prefixes?: string },
+  ): AsyncGenerator<string, void>;
+  /** The same with the words that may still change, and the score. */
+  progress(
+    text: string,
+    options?: { contexts?: string; prefixes?: string },
+  ): AsyncGenerator<Progress, void>;
+  /** The best translation, and how sure the model is of its words. */
+  confidence<T extends Texts>(texts: T, options?: Asking<T>): Answers<T, Confidence>;
   /** All translations in the beam, best first. */
   nBest<T extends Texts>(texts: T, options?: Asking<T>): Answers<T, Translation[]>;
   /** Log-probability of a given translation, with the end token. */

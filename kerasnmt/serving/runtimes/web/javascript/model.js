@@ -2,9 +2,10 @@
 
 import { entry, mapped, padded } from "./arrays.js";
 import { Graphs } from "./graphs.js";
-import { bestExtensions, IMPOSSIBLE, LEAST, search } from "./search.js";
+import { IMPOSSIBLE, LEAST, searchSteps } from "./search.js";
 import { searchOptions } from "./search_options.js";
 import { SentenceAttention } from "./sentence_attention.js";
+import { SettledWords } from "./streaming.js";
 import { PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
 
 const isList = Array.isArray;
@@ -72,10 +73,7 @@ export class Model {
    */
   async _ask(columns, options, answer) {
     const { batchSize = 64, ...others } = options;
-    for (const name of Object.keys(others))
-      throw new Error(
-        `Expected an option of this method. Received: ${name}. Pass options of the search to load.`,
-      );
+    checkOptions(others);
     if (!Number.isInteger(batchSize) || batchSize < 1)
       throw new Error(`Expected an integer of at least 1 as batchSize. Received: ${batchSize}.`);
     const rows = asRows(columns);
@@ -135,31 +133,28 @@ export class SearchModel extends Model {
    * Search for the best answers to sources.
    *
    * @param {object[]} sources Sources of the model: their `inputs`, and whether they are `empty`.
-   * @param {object} options `nBest`, the number of answers, and `prefixes`, ids with which the
-   *   answers to each source must begin.
+   * @param {object} options `nBest`, the number of answers; `prefixes`, ids with which the answers
+   *   to each source must begin; and `tell`, a function of the rows of the search after each step.
    * @returns {Promise<object[]>} `{answers, steps}` of each source: the answers, best first, as
    *   `{text, score, ids, written, records, path}`, and the hypotheses after each step of the
    *   search. In `written`, unknown ids are replaced, and `path` are the hypotheses that end with
    *   each token. If no answer is possible, one is empty.
    */
-  async search(sources, { nBest = 1, prefixes } = {}) {
-    const { states, memory, mask } = await this._encoded(sources);
-    const step = (...values) => this.graphs.step(...values);
-    const inputs = sources.map((source) => source.inputs);
-    const more = { neverIds: this.neverIds, nBest, prefixes, inputs };
-    const rows = await search(step, states, memory, mask, this.description, more);
+  async search(sources, { tell = () => {}, ...options } = {}) {
+    let rows = [];
+    for await (rows of this.#steps(sources, options)) tell(rows);
     const nothing = { text: "", score: IMPOSSIBLE, ids: [], written: [], records: [], path: [] };
     return rows.map(({ best, steps }, row) => {
       const source = sources[row];
       if (source.empty) return { answers: [{ ...nothing, score: 0 }], steps: [] };
-      const answers = best.map(({ ids, score, path }) => {
-        const records = path.map((one) => one.records);
-        const written = this.replaced(ids, records, source);
-        const text = this.target.decode(written, this.knownWords(source));
-        return { text, score, ids, written, records, path };
-      });
+      const answers = best.map((one) => ({ ...one, ...this.#written(one, source) }));
       return { answers: answers.length ? answers : [nothing], steps };
     });
+  }
+
+  /** Return the words of the answer to a source, to which each step of its search adds. */
+  settledWords(source) {
+    return new SettledWords((one) => this.#written(one, source).text, this.target.kind);
   }
 
   /**
@@ -167,10 +162,12 @@ export class SearchModel extends Model {
    *
    * @param {object[]} sources See `search`.
    * @param {number[][]} targets Ids of the answers, with the end token.
-   * @param {number} choices Number of the most probable tokens to return in place of each token.
-   * @returns {Promise<object[][]>} `{logProbability, records, choices}` of each token.
+   * @param {Function} look Function from the log-probabilities of all tokens, and the given one, to
+   *   more about it.
+   * @returns {Promise<object[][]>} `{logProbability, records}` of each token, and what `look`
+   *   returns.
    */
-  async forced(sources, targets, choices = 0) {
+  async forced(sources, targets, look = () => ({})) {
     let { states, memory } = await this._encoded(sources);
     const found = targets.map(() => []);
     const length = Math.max(...targets.map((ids) => ids.length));
@@ -184,7 +181,7 @@ export class SearchModel extends Model {
         found[row].push({
           logProbability: gains[ids[time]],
           records: mapped(outputs.records, (record) => entry(record, row, 2)),
-          choices: choices ? bestExtensions([0], [gains], choices) : [],
+          ...look(gains, ids[time]),
         });
       });
     }
@@ -206,6 +203,22 @@ export class SearchModel extends Model {
       : null;
   }
 
+  /** Search, and yield the rows after each step; see `search`. */
+  async *#steps(sources, { nBest = 1, prefixes } = {}) {
+    const { states, memory, mask } = await this._encoded(sources);
+    const step = (...values) => this.graphs.step(...values);
+    const inputs = sources.map((source) => source.inputs);
+    const more = { neverIds: this.neverIds, nBest, prefixes, inputs };
+    yield* searchSteps(step, states, memory, mask, this.description, more);
+  }
+
+  /** Return the `text` of a sequence, its ids as they are `written`, and its `records`. */
+  #written({ ids, path }, source) {
+    const records = path.map((one) => one.records);
+    const written = this.replaced(ids, records, source);
+    return { text: this.target.decode(written, this.knownWords(source)), written, records };
+  }
+
   /** Run the encoder. */
   _encoded(sources) {
     return this.graphs.encode(this._inputs(sources.map((source) => source.inputs)));
@@ -216,6 +229,16 @@ export class SearchModel extends Model {
     return Object.fromEntries(
       Object.keys(rows[0]).map((name) => [name, padded(rows.map((row) => row[name]))]),
     );
+  }
+
+  /** Search for the answer to a source, and yield its progress; see `SettledWords`. */
+  async *_progress(source, options) {
+    if (source.empty) {
+      yield { piece: "", provisional: "", score: 0 };
+      return;
+    }
+    const words = this.settledWords(source);
+    for await (const [row] of this.#steps([source], options)) yield words.after(row);
   }
 
   /** Search, and return the best answers as `{text, score}`. */
@@ -240,8 +263,16 @@ export class SearchModel extends Model {
   }
 }
 
+/** Check that no options are left. */
+export function checkOptions(others) {
+  for (const name of Object.keys(others))
+    throw new Error(
+      `Expected an option of this method. Received: ${name}. Pass options of the search to load.`,
+    );
+}
+
 /** Check columns of values, and return their rows. */
-function asRows(columns) {
+export function asRows(columns) {
   const [first] = Object.keys(columns);
   const many = isList(columns[first]);
   const lists = Object.entries(columns).map(([name, column]) => {

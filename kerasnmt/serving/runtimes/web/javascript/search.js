@@ -18,7 +18,7 @@ export const LEAST = IMPOSSIBLE / 2;
 const { fround } = Math;
 
 /**
- * Find the best sequences of each row.
+ * Find the best sequences of each row, and yield the rows after each step.
  *
  * @param {Function} step Async function `step(ids, states, memory)`. It returns
  *   `{logProbabilities, records, states}` of `[rows, hypotheses, ...]`.
@@ -31,9 +31,9 @@ const { fround } = Math;
  *   - `nBest`: Number of sequences to return for each row.
  *   - `prefixes`: Tokens with which the sequences of each row must begin.
  *   - `inputs`: Inputs of the model for each row, which determine its samples.
- * @returns {Promise<Row[]>} The rows, with their `best` sequences and the `steps` of the search.
+ * @yields {Row[]} The rows, with their `best` sequences, the `live` ones, and the `steps` so far.
  */
-export async function search(step, states, memory, sourceMask, options, more = {}) {
+export async function* searchSteps(step, states, memory, sourceMask, options, more = {}) {
   const { neverIds = [], nBest = 1, prefixes, inputs } = more;
   const rows = Array.from({ length: sourceMask.dims[0] }, (_, place) => {
     const mask = entry(sourceMask, place, 1);
@@ -58,8 +58,8 @@ export async function search(step, states, memory, sourceMask, options, more = {
     if (unfinished.length < left.length)
       memory = mapped(memory, (part) => take(part, unfinished, [unfinished.length]));
     left = unfinished.map((number) => left[number]);
+    yield rows;
   }
-  return rows;
 }
 
 /**
@@ -148,12 +148,22 @@ class Row {
     return this.slots.filter((one) => one && !one.ended);
   }
 
+  /** Sequences that the best one can be or begin with; see `kerasnmt.decoding.StepOutputs`. */
+  get live() {
+    const ended = this.slots.filter((one) => one?.ended);
+    const ranks = ended.map((one) => this.rank(one));
+    const most = Math.max(IMPOSSIBLE, ...ranks);
+    const best = ended[ranks.indexOf(most)];
+    const lives = (one) => (one.ended ? one === best : this.#reachable(one) >= most);
+    return this.slots.filter((one) => one && lives(one));
+  }
+
   /** The best sequences, best first, as `{ids, score, path}`. */
   get best() {
     const different = new Map();
     for (const one of this.slots.filter(Boolean)) {
       const { ids, path } = one;
-      const found = { ids, score: this.#rank(one), path };
+      const found = { ids, score: this.rank(one), path };
       if (!different.has(`${ids}`)) different.set(`${ids}`, found); // samples can be equal
     }
     const ranked = [...different.values()].sort((one, other) => other.score - one.score);
@@ -186,18 +196,22 @@ class Row {
     this.steps.push(this.slots);
   }
 
-  /**
-   * Return whether another step can change the best sequences.
-   *
-   * Log-probabilities only fall. So an open sequence ranks at most as high as with its present
-   * log-probability, the maximum length and a coverage penalty of 0.
-   */
+  /** Return whether another step can change the best sequences. */
   isUnfinished() {
     const { open, options } = this;
-    const divisor = lengthPenalty(this.maxLength, options);
-    const reachable = Math.max(...open.map(({ score }) => fround(score / divisor)));
-    const certain = this.slots.filter((one) => one?.ended && this.#rank(one) >= reachable);
+    const reachable = Math.max(...open.map((one) => this.#reachable(one)));
+    const certain = this.slots.filter((one) => one?.ended && this.rank(one) >= reachable);
     return open.length > 0 && certain.length < (options.samples || this.nBest);
+  }
+
+  /**
+   * Return the highest rank that an open sequence can reach.
+   *
+   * Log-probabilities only fall. So it ranks at most as high as with its present log-probability,
+   * the maximum length and a coverage penalty of 0.
+   */
+  #reachable({ score }) {
+    return fround(score / lengthPenalty(this.maxLength, this.options));
   }
 
   /** Make some tokens after a sequence impossible. */
@@ -246,7 +260,7 @@ class Row {
   }
 
   /** Return the score by which a sequence is ranked. */
-  #rank({ score, length, attended }) {
+  rank({ score, length, attended }) {
     const { options, mask } = this;
     const ranked = fround(score / lengthPenalty(length, options));
     if (!options.coverage_penalty) return ranked;

@@ -36,3 +36,8 @@ export function joinTexts(sentences) {
   const text = sentences.filter(Boolean).join(END);
   return text.replaceAll(/([。！？｡][」』”’）]*)\x1e/g, "$1").replaceAll(END, " ");
 }
+
+/** Return what stands between a sentence that is not empty and the next one. */
+export function separator(sentence) {
+  return /[。！？｡][」』”’）]*$/.test(sentence) ? "" : " ";
+}

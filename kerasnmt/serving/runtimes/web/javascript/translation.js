@@ -1,8 +1,10 @@
 /** Models that translate on ONNX Runtime, as in `kerasnmt.runtime.translation`. */
 
-import { SearchModel } from "./model.js";
+import { Confidence, tokenConfidence } from "./confidence.js";
+import { asRows, checkOptions, SearchModel } from "./model.js";
 import { LEAST } from "./search.js";
 import { joinTexts, splitText } from "./sentences.js";
+import { joined } from "./streaming.js";
 import { END_ID, UNKNOWN_ID } from "./tokenizers.js";
 
 const MAX_CONTEXT_LENGTH = 1000;
@@ -41,18 +43,69 @@ export class TranslationModel extends SearchModel {
    *   log-probability divided by the length penalty.
    */
   async best(texts, { contexts, prefixes, ...options } = {}) {
-    const columns = { texts, contexts, ...(prefixes === undefined ? {} : { prefixes }) };
+    const columns = { texts, contexts, prefixes };
+    const join = prefixes === undefined && joinedBest;
+    return this.#ask(
+      columns,
+      options,
+      (sources, rows) => this._best(sources, { prefixes: this.#prefixIds(rows, sources) }),
+      join,
+    );
+  }
+
+  /**
+   * Translate one text, and yield pieces of the translation as they are made.
+   *
+   * The pieces are not empty, and together they are the translation of `translate`. Greedy search
+   * and a sample give each word when it is complete. Beam search gives the words that all
+   * hypotheses share which can still be the best one. Nothing is taken back.
+   *
+   * @param {string} text Text.
+   * @param {object} options `contexts`, if the model reads a context, and `prefixes`, words with
+   *   which the translation must begin: a string each.
+   * @yields {string} Pieces.
+   */
+  async *stream(text, options = {}) {
+    for await (const { piece } of this.progress(text, options)) if (piece) yield piece;
+  }
+
+  /** Translate one text, and yield the progress of each step; see `stream` and `SettledWords`. */
+  async *progress(text, { contexts, prefixes, ...others } = {}) {
+    checkOptions(others);
+    if (typeof text !== "string")
+      throw new Error(`Expected one text, a string. Received: ${JSON.stringify(text)}.`);
+    const { samples } = this.description;
+    if (samples > 1)
+      throw new Error(
+        "Expected samples=1 or a search, to stream the one answer. Received: " +
+          `samples=${samples}.`,
+      );
+    const rows = asRows(this.#columns({ texts: text, contexts, prefixes }));
     const split = this.description.split_sentences && prefixes === undefined;
-    const answer = (sources, rows) => {
-      const read = ({ prefixes: prefix }, row) => this.targetIds(prefix, sources[row]);
-      return this._best(sources, { prefixes: prefixes === undefined ? [] : rows.map(read) });
-    };
-    return this.#ask(columns, options, answer, split);
+    const [sources] = this.#sources(rows, [0], split);
+    const options = { prefixes: this.#prefixIds(rows, sources) };
+    const sentences = sources.map((source) => this._progress(source, options));
+    yield* split ? joined(sentences) : sentences[0];
   }
 
   /** Return all translations of a text in the beam, best first, as `{text, score}`; see `best`. */
   async nBest(texts, { contexts, ...options } = {}) {
     return this.#ask({ texts, contexts }, options, (sources) => this._ranked(sources));
+  }
+
+  /** Return the best translation of a text, with the `Confidence` in its words; see `best`. */
+  async confidence(texts, { contexts, ...options } = {}) {
+    const { target_kind: kind, calibration } = this.description;
+    const answer = async (sources) => {
+      const found = await this.search(sources);
+      const best = found.map(({ answers }) => answers[0]);
+      const judged = await this.forced(sources, best.map(({ ids }) => ids), tokenConfidence);
+      return best.map(({ text, score, written }, row) => {
+        const tokens = this.target.tokens(written, this.knownWords(sources[row]));
+        return Confidence.ofTokens({ text, score }, tokens, kind, judged[row], calibration);
+      });
+    };
+    return this.#ask({ texts, contexts }, options, answer, Confidence.joined);
   }
 
   /** Return the `SentenceAttention` of a text and its best translation; see `best`. */
@@ -174,6 +227,11 @@ export class TranslationModel extends SearchModel {
     });
   }
 
+  /** Return the ids with which the translations must begin; without prefixes, none. */
+  #prefixIds(rows, sources) {
+    return rows.map(({ prefixes = "" }, row) => this.targetIds(prefixes, sources[row]));
+  }
+
   #targets(rows, sources) {
     return rows.map(({ targets }, row) => [...this.targetIds(targets, sources[row]), END_ID]);
   }
@@ -191,9 +249,24 @@ export class TranslationModel extends SearchModel {
    * @param {object} columns `texts`, and other columns of the same length.
    * @param {object} options `batchSize`.
    * @param {Function} answer Async function from sources, and the rows of a batch, to answers.
-   * @param {boolean} split Whether each sentence of a text is a source, whose answers are joined.
+   * @param {?Function} join Function that joins the answers to the sentences of a text, if the
+   *   model splits texts. Without it, each text is a source.
    */
-  async #ask({ contexts, ...columns }, options, answer, split = false) {
+  async #ask(columns, options, answer, join) {
+    const cut = !("targets" in columns); // a given translation is scored with the whole text
+    const splits = Boolean(this.description.split_sentences && join);
+    return this._ask(this.#columns(columns), options, async (rows, places) => {
+      const sources = this.#sources(rows, places, splits, cut);
+      const answered = await answer(sources.flat(), rows);
+      return sources.map(({ length }) => {
+        const parts = answered.splice(0, length);
+        return splits ? join(parts) : parts[0];
+      });
+    });
+  }
+
+  /** Return the columns that are there, and check that contexts are there if the model reads them. */
+  #columns({ contexts, prefixes, ...columns }) {
     const reads = this.fields.includes("context");
     if (reads !== (contexts !== undefined))
       throw new Error(
@@ -203,27 +276,23 @@ export class TranslationModel extends SearchModel {
           : "Expected no contexts, because this model reads only texts. Received: contexts.",
       );
     if (reads) columns.contexts = contexts;
-    const cut = !("targets" in columns); // a given translation is scored with the whole text
-    return this._ask(columns, options, async (rows, places) => {
-      const sources = rows.map(({ texts: text, contexts: context }) =>
-        (split ? splitText(text) : [text]).map((one) => this.read(one, context, cut)),
-      );
-      sources.forEach((parts, i) => {
-        const length = Math.max(...parts.map((one) => one.length));
-        const message = cut && this.truncated({ length });
-        if (message) console.warn(`Text ${places[i] + 1}: ${message}.`);
-      });
-      const answered = await answer(sources.flat(), rows);
-      return sources.map(({ length }) => {
-        const parts = answered.splice(0, length);
-        return split ? joined(parts) : parts[0];
-      });
+    return prefixes === undefined ? columns : { ...columns, prefixes };
+  }
+
+  /** Return the sources of each row, its sentences or the whole text, and warn of long ones. */
+  #sources(rows, places, splits, cut = true) {
+    return rows.map(({ texts: text, contexts: context }, row) => {
+      const parts = splits ? splitText(text) : [text];
+      const sources = parts.map((one) => this.read(one, context, cut));
+      const message = cut && this.truncated({ length: Math.max(...sources.map((one) => one.length)) });
+      if (message) console.warn(`Text ${places[row] + 1}: ${message}.`);
+      return sources;
     });
   }
 }
 
 /** Join the translations of the sentences of a text. */
-function joined(sentences) {
+function joinedBest(sentences) {
   const score = sentences.reduce((sum, one) => sum + one.score, 0);
   return { text: joinTexts(sentences.map(({ text }) => text)), score };
 }

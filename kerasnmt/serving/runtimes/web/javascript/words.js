@@ -9,7 +9,7 @@ const UNSPACED =
   "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u2e80-\u312f" +
   "\u31a0-\u4dbf\u4e00-\u9fff\ua980-\ua9ff\uaa60-\uaadf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff9f" +
   "\u{20000}-\u{3ffff}";
-const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
+export const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
 const LEAVE_UNSPACED = [
   [new RegExp(`[^▁${UNSPACED}]`, "gu"), " "],
   [/▁* +▁*( +▁*)*|^▁+|▁+$/gu, ""],

@@ -15,11 +15,21 @@
   }
   const explorer = loaded();
   explorer.catch(() => {}); // about() and ask() report a failure
+  // The last search tells its words to the last listener.
+  let [listener, searches] = [() => {}, 0];
   window.kerasnmt.backend = {
     async about() {
       const described = (await explorer).describe();
       return { ...(await (await fetch("page/model.json")).json()), ...described };
     },
-    ask: async (question, body) => (await explorer).ask(question, body),
+    async stream(name, request, show) {
+      listener = show;
+    },
+    async ask(question, body) {
+      if (question === "search") searches++;
+      const number = searches;
+      const show = (...words) => number === searches && listener(...words);
+      return (await explorer).ask(question, body, show);
+    },
   };
 })();
