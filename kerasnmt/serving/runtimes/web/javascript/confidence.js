@@ -89,10 +89,10 @@ export class Confidence {
     const of = (name) => sentences.map((one) => one[name]);
     const mean = (name, weights) =>
       total(of(name).map((one, i) => one * weights[i])) / Math.max(total(weights), 1);
-    const counts = of("words").map(({ length }) => length);
+    const weights = sentences.map(({ words, tokens }) => tokens && Math.max(words.length, 1));
     const columns = ["words", "probabilities", "entropies", "margins", "calibratedProbabilities"];
     const parts = columns.filter((name) => name in first).map((name) => [name, of(name).flat()]);
-    const share = total(counts) ? mean("calibratedProbability", counts) : 1;
+    const share = total(weights) ? mean("calibratedProbability", weights) : 1;
     return new Confidence({
       text: joinTexts(of("text")),
       score: total(of("score")),
@@ -113,7 +113,7 @@ function calibrated(parameters, probabilities, logProbability, tokens) {
     sigmoid(slope * logit(Math.exp(logProbability / tokens)) + length * Math.log(tokens) + bias);
   return {
     calibratedProbabilities: probabilities.map(ofWord),
-    calibratedProbability: probabilities.length ? ofText() : 1,
+    calibratedProbability: tokens ? ofText() : 1,
   };
 }
 
