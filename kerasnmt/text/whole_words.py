@@ -11,6 +11,7 @@ from kerasnmt.scripts import is_unspaced_letter
 
 # Marks that a space follows, unless they are within a word, such as "3.14".
 _BEFORE_SPACES = (*".,;:!?…)]}»",)
+NO_LETTER = "\ue000"  # private, so that no piece contains it
 
 
 def occurs(phrase: str, text: str) -> bool:

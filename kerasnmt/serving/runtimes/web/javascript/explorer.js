@@ -6,6 +6,7 @@
 import { distinct } from "./model.js";
 import { lengthPenalty } from "./search.js";
 import { fourDigits, rounded } from "./sentence_attention.js";
+import { parsedTerms, unmetNames } from "./terms.js";
 import { END_ID, PAD_ID, START_ID } from "./tokenizers.js";
 
 const CHOICES = 10; // number of most probable tokens of `inspect`
@@ -21,14 +22,14 @@ export class Explorer {
    *
    * @param {string} question "search", "inspect" or "words".
    * @param {object} body The fields of the model and, for "search" and "words", `prefix_ids`; for
-   *   "inspect", `target_ids` or the text `target`.
+   *   "search", `terms`, see `parsedTerms`; for "inspect", `target_ids` or the text `target`.
    * @returns {Promise<object>} The answer, with its `seconds`.
    */
-  async ask(question, { prefix_ids: prefixIds, target_ids: targetIds, target, ...request }) {
+  async ask(question, { prefix_ids: prefixIds, target_ids: targetIds, target, terms, ...request }) {
     const start = performance.now();
     const source = await this.model.readRequest(request);
     const questions = {
-      search: () => this.search(source, prefixIds),
+      search: () => this.search(source, prefixIds, terms),
       inspect: () => this.inspect(source, targetIds ?? this.encode(source, target)),
       words: () => this.words(source, prefixIds),
     };
@@ -46,14 +47,17 @@ export class Explorer {
    *
    * @param {object} source Source from `Model.read`.
    * @param {number[]} prefixIds Ids with which each translation must begin.
+   * @param {string} line Line of terms; see `parsedTerms`.
    * @returns {Promise<object>} The `hypotheses`, best first; the nodes of the `tree`, whose parents
-   *   come before their children; the inspection of the best, the `sentence`; and `truncated`, a
-   *   message or null.
+   *   come before their children; the inspection of the best, the `sentence`; `truncated`, a
+   *   message or null; and, with terms, messages about those that are `unmet`.
    */
-  async search(source, prefixIds = []) {
+  async search(source, prefixIds = [], line = "") {
     const { model } = this;
     this.#checkIds(source, prefixIds);
-    const [{ answers, steps }] = await this.#explored(source, [prefixIds]);
+    const terms = parsedTerms(line);
+    const automata = line ? [model.readTerms(terms, source).automaton] : [];
+    const [{ answers, steps }] = await this.#explored(source, [prefixIds], automata);
     const found = distinct(answers);
     if (found.some(({ ids }) => ids.length && prefixIds.some((id, place) => ids[place] !== id)))
       throw new Error(
@@ -69,6 +73,7 @@ export class Explorer {
       tree: model.description.samples ? [] : this.#tree(steps, found, source),
       sentence: best.length ? await this.inspect(source, best) : null,
       truncated: model.truncated(source),
+      ...(line && { unmet: found.slice(0, 1).flatMap(({ text }) => unmetNames(terms, text)) }),
     };
   }
 
@@ -133,9 +138,9 @@ export class Explorer {
     return { choices: ranked.map(written) };
   }
 
-  #explored(source, prefixes) {
+  #explored(source, prefixes, terms = []) {
     const sources = prefixes.map(() => source);
-    return this.model.search(sources, { nBest: this.model.hypotheses, prefixes });
+    return this.model.search(sources, { nBest: this.model.hypotheses, prefixes, terms });
   }
 
   #tokens(ids, source) {

@@ -3,6 +3,7 @@
 import { SearchModel } from "./model.js";
 import { LEAST } from "./search.js";
 import { joinTexts, splitText } from "./sentences.js";
+import { checkedTerms, encodedTerms, TermAutomaton, tokenKinds, unmetTerms } from "./terms.js";
 import { END_ID, UNKNOWN_ID } from "./tokenizers.js";
 
 const MAX_CONTEXT_LENGTH = 1000;
@@ -12,8 +13,8 @@ const LEAST_PROBABILITY = Math.fround(Math.log(1e-30));
  * Model that translates.
  *
  * The methods that take texts take one text, and return one answer, or a list, and return a list.
- * `contexts`, `prefixes` and `targets` are then lists of the same length. Texts are asked in
- * batches of `batchSize` texts of similar length.
+ * `contexts`, `prefixes`, `terms`, `forbidden` and `targets` are then lists of the same length.
+ * Texts are asked in batches of `batchSize` texts of similar length.
  */
 export class TranslationModel extends SearchModel {
   constructor(parts) {
@@ -22,7 +23,7 @@ export class TranslationModel extends SearchModel {
   }
 
   get page() {
-    return { ...super.page, drawing: "alignment" };
+    return { ...super.page, drawing: "alignment", terms: !this.description.samples };
   }
 
   /** Return the best translation of a text, or of each text; see `best`. */
@@ -35,19 +36,26 @@ export class TranslationModel extends SearchModel {
    * Return the best translation of a text, or of each text, with its score.
    *
    * @param {string|string[]} texts Texts.
-   * @param {object} options `contexts`, if the model reads contexts, and `prefixes`, words with
-   *   which the translations must begin.
+   * @param {object} options Optional values for each text:
+   *   - `contexts`, if the model reads contexts.
+   *   - `prefixes`: Words with which the translations must begin.
+   *   - `terms`: List of terms that the translation must contain as whole words: texts, or lists of
+   *     alternatives, of which one must occur. The console warns of a term that it lacks.
+   *   - `forbidden`: List of texts that must not occur in the translation as whole words.
    * @returns {Promise<object|object[]>} `{text, score}` of each text. The score is the
    *   log-probability divided by the length penalty.
    */
-  async best(texts, { contexts, prefixes, ...options } = {}) {
-    const columns = { texts, contexts, ...(prefixes === undefined ? {} : { prefixes }) };
+  async best(texts, { contexts, prefixes, terms, forbidden, ...options } = {}) {
+    const given = Object.entries({ prefixes, terms, forbidden });
+    const columns = Object.fromEntries(given.filter(([, column]) => column !== undefined));
     const split = this.description.split_sentences && prefixes === undefined;
-    const answer = (sources, rows) => {
+    const answer = (sources, rows, places) => {
       const read = ({ prefixes: prefix }, row) => this.targetIds(prefix, sources[row]);
-      return this._best(sources, { prefixes: prefixes === undefined ? [] : rows.map(read) });
+      const search = { prefixes: prefixes === undefined ? [] : rows.map(read) };
+      if (terms === undefined && forbidden === undefined) return this._best(sources, search);
+      return this.#withTerms(sources, rows, places, search);
     };
-    return this.#ask(columns, options, answer, split);
+    return this.#ask({ texts, contexts, ...columns }, options, answer, split);
   }
 
   /** Return all translations of a text in the beam, best first, as `{text, score}`; see `best`. */
@@ -138,6 +146,23 @@ export class TranslationModel extends SearchModel {
     return this.#extended(ids, words, source);
   }
 
+  /**
+   * Turn the terms of a translation of a source into an automaton.
+   *
+   * @param {object[]} terms From `checkedTerms` or `parsedTerms`.
+   * @param {object} source From `read`.
+   * @returns {object} The `automaton`, or null without terms; and `known`, see `encodedTerms`.
+   */
+  readTerms(terms, source) {
+    this.kinds ??= tokenKinds(this.target);
+    const phrases = (text) =>
+      this.target.phrases(text).map(({ ids, words }) => this.#extended(ids, words, source));
+    const { max_length: maxLength } = this.description;
+    const { alternatives, known } = encodedTerms(terms, phrases, maxLength);
+    const automaton = alternatives.length ? new TermAutomaton(alternatives, this.kinds) : null;
+    return { automaton, known };
+  }
+
   /** Return ids where unknown ids become those of the source words that they attend to. */
   replaced(ids, records, source) {
     if (!this.description.replace_unknown) return ids;
@@ -172,6 +197,25 @@ export class TranslationModel extends SearchModel {
       const rank = id === UNKNOWN_ID ? unknownWords.indexOf(words[place]) : -1;
       return rank < 0 ? id : size + rank;
     });
+  }
+
+  /** Search for translations with the terms of their rows, and warn of missing ones. */
+  async #withTerms(sources, rows, places, options) {
+    const { samples } = this.description;
+    if (samples)
+      throw new Error(
+        "Expected samples=0 with terms, because samples are drawn, not searched. Received: " +
+          `samples=${samples}.`,
+      );
+    const checked = rows.map(({ terms, forbidden }) => checkedTerms(terms, forbidden));
+    const read = checked.map((terms, row) => this.readTerms(terms, sources[row]));
+    const terms = read.map(({ automaton }) => automaton);
+    const best = await this._best(sources, { ...options, terms });
+    best.forEach(({ text }, row) => {
+      for (const message of unmetTerms(checked[row], read[row].known, text))
+        console.warn(`Text ${places[row] + 1}: ${message}.`);
+    });
+    return best;
   }
 
   #targets(rows, sources) {
@@ -213,7 +257,16 @@ export class TranslationModel extends SearchModel {
         const message = cut && this.truncated({ length });
         if (message) console.warn(`Text ${places[i] + 1}: ${message}.`);
       });
-      const answered = await answer(sources.flat(), rows);
+      const repeated = (values) => sources.flatMap((parts, i) => parts.map(() => values[i]));
+      rows.forEach(({ terms = [] }, i) => {
+        if (terms.length && sources[i].length > 1)
+          throw new Error(
+            "Expected one sentence in each text with terms, because nothing says in which " +
+              `sentence a term belongs. Received: ${sources[i].length} sentences in ` +
+              `${JSON.stringify(rows[i].texts)}.`,
+          );
+      });
+      const answered = await answer(sources.flat(), repeated(rows), repeated(places));
       return sources.map(({ length }) => {
         const parts = answered.splice(0, length);
         return split ? joined(parts) : parts[0];
