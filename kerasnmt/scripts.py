@@ -7,7 +7,7 @@ from functools import cache
 
 # Scripts without spaces between words, by the first word of the Unicode names of their letters.
 _WITHOUT_SPACES = {
-    *("han", "japanese", "cjk", "ideographic", "hiragana", "katakana", "bopomofo"),
+    *("han", "japanese", "cjk", "ideographic", "hiragana", "katakana", "hentaigana", "bopomofo"),
     *("thai", "lao", "khmer", "myanmar", "tibetan", "tai", "new", "javanese", "balinese"),
 }
 _KANA = ("hiragana", "katakana")

@@ -13,9 +13,7 @@ from kerasnmt.decoding.hypotheses import Hypotheses, StepOutputs
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, START_ID
 from kerasnmt.runtime.random_numbers import row_keys, uniforms
-
-# Log-probability of an impossible token. It is finite, so that sums and JSON stay valid.
-IMPOSSIBLE = np.float32(-1e9)
+from kerasnmt.runtime.terms import IMPOSSIBLE, Terms
 
 # Number of values in a group of `_best`.
 _GROUP = 256
@@ -34,6 +32,7 @@ def search(
     never_ids: Sequence[int] = (),
     n_best: int = 1,
     prefix_ids: np.ndarray | None = None,
+    terms: Terms | None = None,
     sampled_from: Mapping[str, np.ndarray] | None = None,
 ) -> Hypotheses:
     """Find the best sequences of each row; see `kerasnmt.decoding.search`.
@@ -52,12 +51,13 @@ def search(
         n_best: Number of sequences to return for each row, at most `options.hypotheses`.
         prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
             padded on the right with 0, or None.
+        terms: Terms that the sequences must contain, or must not. Without samples only.
         sampled_from: Inputs of the model, which determine the samples of each row.
 
     Returns:
         The hypotheses, whose axis of steps is as long as the longest of them.
     """
-    loop = _Loop(options, n_best, sampled_from or {})
+    loop = _Loop(options, n_best, sampled_from or {}, terms)
     last = loop.run(step, states, memory, source_mask, list(never_ids), prefix_ids)
     ranks = loop.ranks(last, source_mask)
     if options.samples:
@@ -115,6 +115,7 @@ class _Now(NamedTuple):
         max_lengths: Maximum number of tokens, int32 `[rows, 1]`.
         fed: Tokens fed so far, int32 `[rows, hypotheses, time]`.
         attended: Sums of the attention weights, float32 `[rows, hypotheses, source_length]`.
+        terms: States of the automata of terms, int32 `[rows, hypotheses]`.
     """
 
     rows: np.ndarray
@@ -125,6 +126,7 @@ class _Now(NamedTuple):
     max_lengths: np.ndarray
     fed: np.ndarray
     attended: np.ndarray
+    terms: np.ndarray
 
 
 class _Kept(NamedTuple):
@@ -142,9 +144,13 @@ class _Loop:
     """
 
     def __init__(
-        self, options: SearchOptions, n_best: int, sampled_from: Mapping[str, np.ndarray]
+        self,
+        options: SearchOptions,
+        n_best: int,
+        sampled_from: Mapping[str, np.ndarray],
+        terms: Terms | None = None,
     ) -> None:
-        self.options = options
+        self.options, self.terms = options, terms
         self.size = options.hypotheses
         self.wanted = options.samples or n_best
         self.steps: list[_Kept] = []
@@ -226,6 +232,7 @@ class _Loop:
             max_lengths=self._max_lengths(source_mask.sum(axis=1))[:, None],
             fed=np.zeros((*one, 0), "int32"),
             attended=np.zeros((*one, source_mask.shape[1]), "float32"),
+            terms=np.zeros(one, "int32"),
         )
 
     def live(self, now: _Now, source_mask: np.ndarray) -> np.ndarray:
@@ -280,6 +287,9 @@ class _Loop:
             masked[..., END_ID] = IMPOSSIBLE
         if self.options.no_repeat_ngram:
             _forbid_repetition(masked, now.fed, self.options.no_repeat_ngram)
+        if self.terms is not None:
+            free = log_probabilities if self.options.no_repeat_ngram else masked
+            self.terms.mask(masked, free, now.rows, now.terms, now.max_lengths - time)
         if prefix_ids is not None and time < prefix_ids.shape[1]:
             prefix = prefix_ids[now.rows, time]
             for row in np.flatnonzero(prefix != PAD_ID):
@@ -301,9 +311,11 @@ class _Loop:
             # The best extension goes to the first open slot, the second best to the second.
             wanted = np.where(ended, 0, np.cumsum(~ended, axis=1) - 1)
             total = np.where(now.ended, IMPOSSIBLE, now.scores)[..., None] + masked
-            scores, ids, parents = _best(total, wanted)
+            scores, ids, parents = self._best(total, wanted, now)
         parents = np.where(ended, slots, parents)
         ids = np.where(ended, PAD_ID, ids).astype("int32")
+        if self.terms is not None:
+            now = now._replace(terms=self.terms.after(now.rows, _at(now.terms, parents), ids))
         return parents, now._replace(
             ids=ids,
             scores=np.where(ended, now.scores, scores).astype("float32"),
@@ -311,6 +323,16 @@ class _Loop:
             lengths=np.where(ended, now.lengths, length).astype("int32"),
             fed=_at(now.fed, parents),
         )
+
+    def _best(
+        self, total: np.ndarray, wanted: np.ndarray, now: _Now
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self.terms is None:
+            return _best(total, wanted)
+        best = _best(total, np.broadcast_to(np.arange(self.size), wanted.shape))
+        best = self.terms.best(total, best, now.rows, now.terms)
+        scores, ids, parents = (np.take_along_axis(one, wanted, axis=1) for one in best)
+        return scores, ids, parents
 
     def _drawn(self, masked: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Draw a token for each hypothesis; see `kerasnmt.decoding.sampling`."""

@@ -12,6 +12,7 @@ from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.runtime.onnx_graphs import ENCODER, STEP, OnnxGraphs
 from kerasnmt.runtime.onnx_model import OnnxModel
 from kerasnmt.runtime.search import Arrays, search, search_steps
+from kerasnmt.runtime.terms import Terms
 
 
 class OnnxSearchModel(OnnxModel):
@@ -57,6 +58,7 @@ class OnnxSearchModel(OnnxModel):
         *,
         n_best: int = 1,
         prefix_ids: np.ndarray | None = None,
+        terms: Terms | None = None,
         with_records: bool = False,
     ) -> Hypotheses:
         """Search for the best targets of inputs of the model, `[batch, ...]` each."""
@@ -66,7 +68,7 @@ class OnnxSearchModel(OnnxModel):
             scores = np.zeros((0, n_best), "float32")
             return Hypotheses(np.zeros((0, n_best, 0), "int32"), scores, empty)
         arguments, keywords = self._start(inputs, prefix_ids, with_records)
-        return search(*arguments, n_best=n_best, **keywords)
+        return search(*arguments, n_best=n_best, terms=terms, **keywords)
 
     def _steps(
         self,

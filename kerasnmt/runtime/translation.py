@@ -19,9 +19,11 @@ from kerasnmt.ids import (
 from kerasnmt.runtime.onnx_model import array_of_tokens, as_bytes, padded
 from kerasnmt.runtime.search import IMPOSSIBLE, Arrays
 from kerasnmt.runtime.search_model import OnnxSearchModel
+from kerasnmt.runtime.terms import Alternative, Terms
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.tasks.streaming import as_hypotheses, check_streams, joined, settled_words
 from kerasnmt.text.sentence_ends import join_texts, split_text
+from kerasnmt.text.term_lines import MOST_TERM_TOKENS, parse_terms
 from kerasnmt.token_confidence import NUMBERS, token_confidence
 
 Texts = Sequence[str | bytes]
@@ -62,6 +64,9 @@ class OnnxTranslation(OnnxSearchModel):
             "forced_prefix": self._continued,
             "score": self._scored,
         }
+        if not self._options.samples:
+            self.signatures["with_terms"] = self._with_terms
+            self.signatures["forced_prefix_with_terms"] = self._with_terms
         if "weights" in self._records:
             self.signatures["attention"] = self._attended
             self.signatures["forced_attention"] = self._aligned
@@ -139,6 +144,52 @@ class OnnxTranslation(OnnxSearchModel):
     ) -> dict[str, np.ndarray]:
         source = self._read(text, context)
         return self._first(source, prefix_ids=padded(self._target_ids(prefix, source)))
+
+    def _with_terms(
+        self,
+        terms: Texts,
+        text: Texts,
+        context: Texts | None = None,
+        prefix: Texts | None = None,
+    ) -> dict[str, np.ndarray]:
+        source = self._read(text, context)
+        read = [*map(self._read_terms, terms, source.unknown_words)]
+        written = np.full((len(read), max((len(row) for _, row in read), default=0)), b"", object)
+        for row, (_, forms) in enumerate(read):
+            written[row, : len(forms)] = forms
+        options = {"terms": Terms([row for row, _ in read], *self._target.word_places)}
+        if prefix is not None:
+            options["prefix_ids"] = padded(self._target_ids(prefix, source))
+        return {**self._first(source, **options), "written": written}
+
+    def _read_terms(
+        self, line: str | bytes, known: list[str]
+    ) -> tuple[list[Alternative], list[bytes]]:
+        """Turn a line of terms into ids; see `kerasnmt.text.TranslationCodec.encode_terms`."""
+        most = self._options.max_length
+        written, total = [], 0
+        forms: list[tuple[int, Alternative]] = []
+        read = parse_terms(as_bytes(line).decode("utf-8", "surrogateescape"))
+        for number, term in enumerate(read, start=1):
+            for text in term.alternatives:
+                phrases = self._target.phrases(text.encode("utf-8", "surrogateescape"))
+                ids = [self._extended(*phrase, known) for phrase in phrases]
+                whole, ids = ids[0], [one[: most + 1] for one in ids]
+                can_write = UNKNOWN_ID not in ids[0]
+                written.append(self._target.decode([whole], [known])[0] if can_write else "")
+                total += sum(map(len, ids))
+                # A wanted term needs room for the end token.
+                longest = most - 1 if term.wanted else most
+                forms += [
+                    (form, (number if term.wanted else 0, tuple(one)))
+                    for form, one in enumerate(ids)
+                    if UNKNOWN_ID not in one
+                    and 0 < len(one) <= longest
+                    and total <= MOST_TERM_TOKENS
+                ]
+        # First, a row has all alternatives in the first form.
+        forms.sort(key=lambda form: form[0])
+        return [alternative for _, alternative in forms], [one.encode() for one in written]
 
     def _ranked(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
         source = self._read(text, context)
@@ -269,8 +320,8 @@ class OnnxTranslation(OnnxSearchModel):
             record[targets == PAD_ID] = 0.0
         return {name: records.pop(name) for name in NUMBERS}, records
 
-    def _first(self, source: _Source, prefix_ids: np.ndarray | None = None) -> dict[str, Any]:
-        return self._first_of(self._search(source, prefix_ids=prefix_ids), source)
+    def _first(self, source: _Source, **options: Any) -> dict[str, Any]:
+        return self._first_of(self._search(source, **options), source)
 
     def _first_of(self, hypotheses: Hypotheses, source: _Source) -> dict[str, Any]:
         texts = self._texts(self._replaced(hypotheses, source), source)

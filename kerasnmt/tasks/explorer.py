@@ -209,7 +209,9 @@ class Explorer:
 
         Args:
             request: Dict of the fields of the task, such as `{"text": "I love you."}`. An image is
-                the contents of a PNG or JPEG file.
+                the contents of a PNG or JPEG file. For a translation, it may also have `terms`, a
+                line of the terms that each answer must contain, or must not; see
+                `kerasnmt.text.term_lines`.
             prefix_ids: Ids with which each answer must begin, without the end token.
 
         Returns:
@@ -220,7 +222,8 @@ class Explorer:
                 can be.
         """
         self._check_ids(request, prefix_ids)
-        outputs = self._run("explore", [[*prefix_ids]], request)
+        name = "explore_with_terms" if "terms" in request else "explore"
+        outputs = self._run(name, [[*prefix_ids]], request)
         exploration = _exploration({name: values[0] for name, values in outputs.items()})
         if any(ids[: len(prefix_ids)] != [*prefix_ids] for ids in exploration.ids if ids):
             raise ValueError(

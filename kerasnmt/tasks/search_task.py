@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree
+from kerasnmt.decoding import Hypotheses, SearchOptions, SearchTree, Terms
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.tasks.search_stream import SearchStream
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
@@ -139,11 +139,16 @@ class SearchTask(Task):
         inputs = {**batch["inputs"], "target_ids": shifted}
         return {"inputs": inputs, "targets": target_ids}, (source, target_ids)
 
+    def _terms(self, batch: dict[str, Any]) -> Terms | None:
+        """Return the terms of a batch, or None if it has none."""
+        return None
+
     def _explore(self, batch: dict[str, Any]) -> tuple[Hypotheses, SearchTree]:
         searches = not self.options.samples
         hypotheses = self.applied(self.model.search)(
             batch["inputs"],
             prefix_ids=batch["prefix_ids"],
+            terms=self._terms(batch),
             n_best=self.options.hypotheses,
             with_records=self.model.has_attention,
             with_tree=searches,

@@ -70,7 +70,8 @@ class TranslationTask(SearchTask):
       the end token, float32 `[batch]`, and `length`, their number of tokens with the end token,
       int32 `[batch]`.
     - `forced_attention` takes `target`, and returns the outputs of `attention`.
-    - `explore` and `inspect`; see `SearchTask`.
+    - `explore` and `inspect`; see `SearchTask`. `explore_with_terms` takes `prefix_ids` and
+      `terms`.
 
     A model that copies writes words outside the vocabulary with the spelling of the source.
 
@@ -172,6 +173,9 @@ class TranslationTask(SearchTask):
         }
         if not self.options.samples:
             steps["forced_prefix_with_terms"] = self._with_terms("terms", *with_prefix)
+            steps["explore_with_terms"] = steps["explore"]._replace(
+                fields=("prefix_ids", "terms", *self.fields), read=self._read_ids_and_terms
+            )
         if self.model.calibration is None:
             steps["confidence"] = self._confidence
         if self.model.has_attention:
@@ -275,6 +279,12 @@ class TranslationTask(SearchTask):
         batch, source = (self._read_prefix if has_prefix else self._read)(*fields)
         terms = self.codec.encode_terms(lines, source, self.options.max_length)
         return {**batch, "terms": (terms.ids, terms.numbers)}, (source, terms.written)
+
+    def _read_ids_and_terms(
+        self, prefix_ids: tf.Tensor, lines: tf.Tensor, *texts: tf.Tensor
+    ) -> tuple[dict[str, Any], EncodedSource]:
+        batch, (source, _) = self._read_terms(lines, *texts)
+        return {**batch, "prefix_ids": prefix_ids}, source
 
     def _read_pair(
         self, target: tf.Tensor, *texts: tf.Tensor

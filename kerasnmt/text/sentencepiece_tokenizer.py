@@ -23,11 +23,11 @@ from kerasnmt.text.normalization import NORMALIZATIONS, SPACES, nfc, substitutes
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tags import tags_of
 from kerasnmt.text.tokenizer import Tokenizer, as_tensor
+from kerasnmt.text.whole_words import NO_LETTER
 
 # Number of sentences from which the frequencies of ids are estimated.
 _COUNTED = 20_000
 _NO_OTHER = "\0"  # for characters without another form
-_NO_LETTER = "\ue000"  # private, so that no piece contains it
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -254,8 +254,8 @@ class SentencePieceTokenizer(Tokenizer):
     ) -> list[tf.RaggedTensor]:
         """Return the ids of phrases after a space, and without one; see `Tokenizer.phrase_ids`."""
         text = as_tensor(text)
-        before = self._tokenize(tf.constant([_NO_LETTER]))[0]
-        inside = self._tokenize(tf.strings.join([_NO_LETTER, text]))[:, tf.size(before) :]
+        before = self._tokenize(tf.constant([NO_LETTER]))[0]
+        inside = self._tokenize(tf.strings.join([NO_LETTER, text]))[:, tf.size(before) :]
         return [self._tokenize(text), inside]
 
     def get_config(self) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from kerasnmt.columns import without_surrogates
 from kerasnmt.text.whole_words import occurs
 
 SEPARATOR, OR, NOT = "\t", "|", "!"
-# So that no line takes too much memory, further ones are ignored: terms of a line and alternatives
-# of a term, and tokens of all terms of a line.
+# Terms of a line and alternatives of a term, and tokens of all terms of a line. Further ones are
+# ignored, so that no line takes too much memory.
 MOST_TERMS, MOST_TERM_TOKENS = 64, 512
 _SPACES = " \t\n\v\f\r"
 
@@ -31,11 +31,11 @@ class Term(NamedTuple):
 
 
 def parse_terms(line: str) -> list[Term]:
-    """Return the terms of a line, without empty ones."""
+    """Return the terms of a line, without empty ones, and without those after `MOST_TERMS`."""
     terms = []
-    for written in line.split(SEPARATOR):
+    for written in line.split(SEPARATOR)[:MOST_TERMS]:
         written = written.strip(_SPACES)
-        texts = [text.strip(_SPACES) for text in written.removeprefix(NOT).split(OR)]
+        texts = [text.strip(_SPACES) for text in written.removeprefix(NOT).split(OR)[:MOST_TERMS]]
         alternatives = tuple(filter(None, texts))
         if alternatives:
             terms.append(Term(alternatives, not written.startswith(NOT)))

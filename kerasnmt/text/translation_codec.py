@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasnmt.ids import MAX_CONTEXT_LENGTH, PAD_ID, SOURCE_IDS, UNKNOWN_ID, extended
+from kerasnmt.ids import MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, MOST_TERMS, NOT, OR, SEPARATOR
 from kerasnmt.text.tokenizer import Tokenizer

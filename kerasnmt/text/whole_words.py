@@ -1,7 +1,7 @@
 """Places where words begin and end in texts and tokens, without TensorFlow."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +13,7 @@ from kerasnmt.scripts import is_unspaced_letter
 _BEFORE_SPACES = (*".,;:!?…)]}»",)
 # Characters without a width inside words, such as those of Persian and of emoji.
 _JOINERS = "\u00ad\u200c\u200d\u2060"
+NO_LETTER = "\ue000"  # private, so that no piece contains it
 
 
 def occurs(phrase: str, text: str) -> bool:
@@ -26,16 +27,12 @@ def occurs(phrase: str, text: str) -> bool:
         phrase: Phrase, with at least one character.
         text: Text.
     """
-    return any(True for _ in places(phrase, text))
-
-
-def places(phrase: str, text: str) -> Iterator[int]:
-    """Yield the places where a phrase begins in a text, as whole words; see `occurs`."""
     place = text.find(phrase)
     while place >= 0:
         if is_boundary(text, place) and is_boundary(text, place + len(phrase)):
-            yield place
+            return True
         place = text.find(phrase, place + 1)
+    return False
 
 
 def is_boundary(text: str, place: int) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.text.tags import characters_and_tags
+from kerasnmt.text.whole_words import NO_LETTER, word_places
 from kerasnmt.text.word_indices import JOINER
 
 # White space of `CharacterTokenizer.normalize_source` besides the characters of category Z.
@@ -32,6 +33,7 @@ class PlainTokenizer:
     """
 
     kind: str
+    splits_words: bool = False
 
     def __init__(self, entries: Sequence[str]) -> None:
         self.entries = ["", "<unk>", "<s>", "</s>", *entries]
@@ -47,6 +49,15 @@ class PlainTokenizer:
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
         """Turn a text into ids, and the word of each id, or "" for a piece of a word."""
         raise NotImplementedError
+
+    def phrases(self, text: bytes) -> list[tuple[list[int], list[str]]]:
+        """Turn a phrase into what `split` gives within targets; see `Tokenizer.phrase_ids`."""
+        return [self.split(text)]
+
+    @functools.cached_property
+    def word_places(self) -> tuple[Any, Any]:
+        """Where words can begin in sequences of ids; see `whole_words.word_places`."""
+        return word_places(self.entries, self.splits_words)
 
     def decode(
         self, ids: Sequence[Sequence[int]], unknown_words: Sequence[Sequence[str]] | None = None
@@ -179,6 +190,7 @@ class _WordsAndPunctuation(_Words):
 
 class _Characters(PlainTokenizer):
     kind = "characters"
+    splits_words = True
 
     def __init__(
         self,
@@ -206,6 +218,9 @@ class _Characters(PlainTokenizer):
         characters = characters_and_tags(read, self._tags) if self._tags else [*read]
         return [self._ids.get(one, UNKNOWN_ID) for one in characters], characters
 
+    def phrases(self, text: bytes) -> list[tuple[list[int], list[str]]]:
+        return [self.split(text), self.split(b" " + text)]
+
     def _written(self, tokens: Sequence[tuple[int, str]]) -> str:
         text = "".join(word or self._characters[number] for number, word in tokens)
         return unicodedata.normalize("NFC", text) if self._form else text
@@ -213,6 +228,7 @@ class _Characters(PlainTokenizer):
 
 class _Pieces(PlainTokenizer):
     kind = "sentencepiece"
+    splits_words = True
 
     def __init__(self, model: str, normalization: str | None = None, **_: Any) -> None:
         import sentencepiece
@@ -239,6 +255,11 @@ class _Pieces(PlainTokenizer):
         ids = self._processor.encode(nfc(_decoded(text)) if self.normalization else text)
         return ids, [""] * len(ids)
 
+    def phrases(self, text: bytes) -> list[tuple[list[int], list[str]]]:
+        before = len(self.split(NO_LETTER.encode())[0])
+        inside, words = self.split(NO_LETTER.encode() + text)
+        return [self.split(text), (inside[before:], words[before:])]
+
     def decode(
         self, ids: Sequence[Sequence[int]], unknown_words: Sequence[Sequence[str]] | None = None
     ) -> list[str]:
@@ -250,7 +271,7 @@ class _InTensorFlow(PlainTokenizer):
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        self.kind = tokenizer.kind
+        self.kind, self.splits_words = tokenizer.kind, tokenizer.splits_words
         size = tokenizer.vocabulary_size
         super().__init__(
             [one.decode() for one in self._tokenizer.tokens([*range(4, size)]).numpy()]
@@ -263,6 +284,12 @@ class _InTensorFlow(PlainTokenizer):
         (ids,) = self._tokenizer.tokenize([text]).to_list()
         (words,) = self._tokenizer.words([text]).to_list()
         return ids, [word.decode() for word in words]
+
+    def phrases(self, text: bytes) -> list[tuple[list[int], list[str]]]:
+        forms = [form.to_list()[0] for form in self._tokenizer.phrase_ids([text])]
+        # A word that is copied is in all forms.
+        _, words = self.split(text)
+        return [(ids, words if len(ids) == len(words) else [""] * len(ids)) for ids in forms]
 
     def decode(
         self, ids: Sequence[Sequence[int]], unknown_words: Sequence[Sequence[str]] | None = None

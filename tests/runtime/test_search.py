@@ -7,6 +7,7 @@ from keras import ops
 
 from kerasnmt import decoding, runtime
 from kerasnmt.decoding import SearchOptions
+from kerasnmt.runtime.terms import Terms
 
 VOCABULARY, UNITS, LENGTHS = 99, 6, (5, 3, 0, 4)
 PREFIX = np.array([[4, 5], [6, 0], [0, 0], [7, 7]], "int32")
@@ -58,6 +59,44 @@ def on_arrays(step):
 )
 @pytest.mark.parametrize("prefix_ids", [None, PREFIX])
 def test_the_same_hypotheses(model, options, prefix_ids):
+    check(model, options, prefix_ids)
+
+
+# The number of the term of each alternative in a row, and its tokens.
+TERMS = [
+    [(1, (40, 41)), (1, (42,)), (2, (40, 40, 43)), (0, (7,)), (2, (50, 40))],
+    [(1, (9,)), (0, (9, 10)), (0, (11,)), (3, (9, 9))],
+    [],
+    [(0, (5,)), (0, (5, 6)), (0, (60,))],
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "prefix_ids"),
+    [
+        ({"beam_size": 1}, None),
+        ({"beam_size": 4}, None),
+        ({"beam_size": 4}, PREFIX),
+        ({"beam_size": 9, "length_penalty": 1.3, "coverage_penalty": 0.4, "max_length": 5}, None),
+        ({"beam_size": 3, "no_repeat_ngram": 1, "min_length": 4}, PREFIX),
+        ({"beam_size": 3, "max_length_ratio": 1.2, "max_length_margin": 1}, None),
+    ],
+)
+@pytest.mark.parametrize("splits", [False, True])
+def test_the_same_hypotheses_with_terms(model, options, prefix_ids, splits):
+    rng = np.random.default_rng(2)
+    # The last tokens are outside the vocabulary, like words that are copied.
+    places = [rng.random(90) < 0.4 if splits else np.ones(90, bool) for _ in range(2)]
+    ids, numbers = np.zeros((4, 5, 3), "int32"), np.zeros((4, 5), "int32")
+    for row, alternatives in enumerate(TERMS):
+        for rank, (number, tokens) in enumerate(alternatives):
+            numbers[row, rank], ids[row, rank, : len(tokens)] = number, tokens
+    terms = decoding.Terms(ids, numbers, *places), Terms(TERMS, *places)
+    check(model, options, prefix_ids, terms)
+
+
+def check(model, options, prefix_ids, terms=(None, None)):
+    """Compare both searches, and their terms in two forms."""
     step, states, memory = model
     options = SearchOptions(**{"max_length": 8, **options})
     n_best = options.hypotheses
@@ -73,6 +112,7 @@ def test_the_same_hypotheses(model, options, prefix_ids):
         never_ids=(0, 2),
         n_best=n_best,
         prefix_ids=prefix_ids,
+        terms=terms[0],
         sampled_from={"source_ids": ids},
     )
     found = runtime.search(
@@ -84,6 +124,7 @@ def test_the_same_hypotheses(model, options, prefix_ids):
         never_ids=(0, 2),
         n_best=n_best,
         prefix_ids=prefix_ids,
+        terms=terms[1],
         sampled_from={"source_ids": ids},
     )
     length = found.ids.shape[2]

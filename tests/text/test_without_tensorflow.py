@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import keras
+import numpy as np
 import pytest
 import sentencepiece
 import tensorflow as tf
@@ -87,6 +88,16 @@ def test_the_pieces_are_equal(both):
             scores = [sum(processor.get_score(number) for number in ids) for ids in pair]
             assert scores[0] == pytest.approx(scores[1], abs=1e-5)
             assert plain.decode(pair[:1]) == plain.decode(pair[1:])
+
+
+def test_the_phrases_are_equal(both):
+    tokenizer, plain = both
+    for places in zip(plain.word_places, tokenizer.word_places, strict=True):
+        np.testing.assert_array_equal(*places)
+    texts = [b"dog", b"the dog", "犬é".encode(), b" the's (dog) ", b"\xffa", b"I'm 30.", b"a"]
+    expected = [form.to_list() for form in tokenizer.phrase_ids(texts)]
+    for text, *forms in zip(texts, *expected, strict=True):
+        assert [ids for ids, _ in plain.phrases(text)] == forms
 
 
 def test_the_texts_are_equal(both):

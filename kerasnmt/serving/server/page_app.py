@@ -44,7 +44,8 @@ class PageApp:
     - `GET /page/model` returns what the page needs to know about the model.
     - `POST /page/search`, `/page/inspect` and `/page/words` answer the page's questions. Each takes
       a JSON object with the fields of the model; an image is in base64. `search` and `words` also
-      take `prefix_ids`, and `inspect` takes `target_ids` or the text `target`; see `PageModel`.
+      take `prefix_ids`, `search` takes `terms`, and `inspect` takes `target_ids` or the text
+      `target`; see `PageModel`.
 
     An error is `{"error": message}`.
 
@@ -139,6 +140,13 @@ class PageApp:
         prefix_ids = _ids("prefix_ids", document.get("prefix_ids", []))
         if prefix_ids:
             self._need_inspection()
+        if document.get("terms"):
+            if not self._model.takes_terms:
+                raise ValueError(
+                    "Expected a model that translates by a search, for terms. Received: another "
+                    "model, or an export without the signature 'with_terms'."
+                )
+            fields["terms"] = self._field("terms", document["terms"])
         return self._model.search(fields, prefix_ids)
 
     def _inspect(self, fields: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:

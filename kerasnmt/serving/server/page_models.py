@@ -12,6 +12,7 @@ from kerasnmt.kinds import kind_of
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.text.term_lines import unmet
 
 Request = dict[str, Any]
 Document = dict[str, Any]
@@ -25,10 +26,13 @@ class PageModel:
     Attributes:
         inspects: Whether the model gives probabilities, continues chosen words, and scores a user's
             answers.
+        takes_terms: Whether a request to search may have `terms`, a line of
+            `kerasnmt.text.term_lines`.
         note: What the page says about the model, or an empty string.
     """
 
     inspects: bool = False
+    takes_terms: bool = False
     note: str = ""
 
     @property
@@ -45,13 +49,15 @@ class PageModel:
             "lead": kind.lead,
             "drawing": kind.drawing,
             "inspects": self.inspects,
+            "terms": self.takes_terms,
             "note": self.note,
         }
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Return the `hypotheses`, best first, and the inspection of the best, the `sentence`.
 
-        If the text was truncated, `truncated` is a message.
+        If the text was truncated, `truncated` is a message. If the best hypothesis does not fulfil
+        the terms, `unmet` has messages.
 
         Args:
             request: The request.
@@ -95,6 +101,12 @@ class ExportPageModel(PageModel):
         """Names of the fields of the present version."""
         return self._read(self._current.version)["inputs"]
 
+    @property
+    def takes_terms(self) -> bool:
+        """Whether the present version has a signature for terms; see `PageModel`."""
+        with self._current.borrowed() as app:
+            return "with_terms" in app.session.signatures
+
     def describe(self) -> Document:
         """Return what the page needs to know; see `PageModel`."""
         return {**super().describe(), "grid": self._read(self._current.version).get("grid")}
@@ -104,6 +116,15 @@ class ExportPageModel(PageModel):
         inputs = {name: [value] for name, value in request.items()}
         with self._current.borrowed() as app:
             session, description = app.session, self._read(app.version)
+            if "terms" in request:
+                answers = session.run("with_terms", inputs)
+                del answers["written"]
+                hypotheses = _hypotheses(answers)
+                return {
+                    "hypotheses": hypotheses,
+                    "sentence": None,
+                    "unmet": unmet_messages(request, hypotheses),
+                }
             known = session.signatures
             name = "n_best" if "n_best" in known else "serving_default"
             answers = session.run(name, inputs)
@@ -118,6 +139,15 @@ class ExportPageModel(PageModel):
                 sentence["target"]["log_probability"] = rounded(scores)
                 sentence["target"]["calibration"] = description.get("calibration")
         return {"hypotheses": hypotheses, "sentence": sentence}
+
+
+def unmet_messages(request: Request, hypotheses: Sequence[Document]) -> list[str]:
+    """Return messages about the terms of a request that the best hypothesis does not fulfil."""
+    return [
+        f"The answer {'lacks' if term.wanted else 'has'} {' or '.join(term.alternatives)}."
+        for one in hypotheses[:1]
+        for term, _ in unmet(request.get("terms", ""), one["text"])
+    ]
 
 
 def _sentence(outputs: dict[str, np.ndarray], description: Mapping[str, Any]) -> Document:

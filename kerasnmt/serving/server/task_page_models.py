@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kerasnmt.decoding import length_penalty
-from kerasnmt.serving.server.page_models import Document, PageModel, Request
+from kerasnmt.serving.server.page_models import Document, PageModel, Request, unmet_messages
 from kerasnmt.tasks.answering import AnsweringTask
 from kerasnmt.tasks.explorer import Explorer, inspect_story
 from kerasnmt.tasks.search_task import SearchTask
@@ -22,6 +22,7 @@ class SearchPageModel(PageModel):
 
     def __init__(self, task: SearchTask) -> None:
         self._task, self._explorer = task, Explorer(task)
+        self.takes_terms = "explore_with_terms" in task.local
 
     @property
     def fields(self) -> Sequence[str]:
@@ -38,7 +39,10 @@ class SearchPageModel(PageModel):
         best = exploration.ids[0] if exploration.ids else []
         sentence = self.inspect(request, best) if best else None
         truncated = self._explorer.truncated(request)
-        return {**exploration.document(), "sentence": sentence, "truncated": truncated}
+        document = {**exploration.document(), "sentence": sentence, "truncated": truncated}
+        if "terms" in request:
+            document["unmet"] = unmet_messages(request, document["hypotheses"])
+        return document
 
     def inspect(self, request: Request, target_ids: list[int]) -> Document:
         """Inspect; see `PageModel`."""

@@ -6,7 +6,7 @@
   const WAIT = 40; // milliseconds without a keystroke before the page asks
   const SLOW = 150; // milliseconds without an answer before its words are shown while they are made
   let about;
-  const state = { request: {}, prefix: [], result: null, chosen: 0, sentence: null, image: null };
+  const state = { request: {}, terms: "", prefix: [], result: null, chosen: 0, sentence: null, image: null };
   const part = {};
 
   // Requests. An answer is dropped if the same question or a search was asked after it.
@@ -46,7 +46,7 @@
   // Show the words of a slow answer while they are made. What this returns ends it.
   let endWords = () => {};
   function showWords(request) {
-    if (!backend.stream || !about.inspects || state.prefix.length) return () => {};
+    if (!backend.stream || !about.inspects || state.prefix.length || state.terms) return () => {};
     const making = new AbortController();
     const show = (text, provisional) => {
       if (making.signal.aborted) return;
@@ -70,11 +70,13 @@
     const end = endWords = showWords(request);
     return attempt(async () => {
       const start = performance.now();
-      const answer = await ask("search", { ...request, prefix_ids: state.prefix }).finally(end);
+      const terms = state.terms && { terms: state.terms };
+      const answer = await ask("search", { ...request, ...terms, prefix_ids: state.prefix }).finally(end);
       if (!answer) return;
       Object.assign(state, { result: answer, chosen: 0, sentence: answer.sentence, edited: null, open: null });
       show();
-      if (answer.truncated) say(answer.truncated, true);
+      const wrong = [answer.truncated, ...(answer.unmet ?? [])].filter(Boolean);
+      if (wrong.length) say(wrong.join(" "), true);
       else say(`answered in ${Math.round(performance.now() - start)} ms, ${Math.round(1000 * answer.seconds)} ms of them in the model`);
     });
   }
@@ -128,7 +130,8 @@
   // The link of the page holds the sentence.
   function remember() {
     if (Object.values(about.widgets).includes("image")) return;
-    history.replaceState(null, "", `#${new URLSearchParams(state.request)}`);
+    const link = { ...state.request, ...(state.terms && { terms: state.terms }) };
+    history.replaceState(null, "", `#${new URLSearchParams(link)}`);
   }
 
   function clear() {
@@ -219,6 +222,18 @@
     const label = name[0].toUpperCase() + name.slice(1) + (about.widgets[name] === "lines" ? ", one sentence per line" : "");
     return make("div", {}, make("label", { for: box.id }, label), box);
   }
+  // A line of the box is a term.
+  function termsField() {
+    const box = make("textarea", { id: "terms", dir: "auto", spellcheck: "false", autocomplete: "off", rows: 2,
+      "aria-describedby": "about-terms", input: () => { useTerms(box.value.replaceAll("\n", "\t")); later(search); } });
+    part.terms = box;
+    return make("details", {}, make("summary", {}, "Words that must appear"), make("label", { for: box.id }, "Words that must appear, one term per line"),
+      box, make("p", { class: "note", id: "about-terms" }, "Write a|b if one of several words must appear, and !a if a word must not."));
+  }
+  function useTerms(terms) {
+    state.terms = terms.trim();
+    state.prefix = [];
+  }
   function imageField() {
     const input = make("input", { type: "file", id: "field-image", accept: "image/png,image/jpeg", change: () => read(input.files[0]) });
     const read = (file) => {
@@ -246,7 +261,8 @@
   function useExample(example) {
     if (example.image) return useImage(`data:image/png;base64,${example.image}`);
     for (const field of about.fields) part[field].value = state.request[field] = example[field] ?? "";
-    state.prefix = [];
+    useTerms((about.terms && example.terms) || "");
+    if (part.terms) part.terms.value = state.terms.replaceAll("\t", "\n");
     return search();
   }
   function exampleName(example, index) {
@@ -261,6 +277,7 @@
     const said = [about.description, about.note].filter(Boolean).join(" ").split("`");
     byId("about").replaceChildren(...said.map((text, index) => (index % 2 ? make("code", {}, text) : text)));
     const fields = about.fields.map((name) => (about.widgets[name] === "image" ? imageField() : textField(name)));
+    if (about.terms) fields.push(termsField());
     const examples = about.examples.map((example, index) =>
       make("button", { type: "button", click: () => useExample(example) }, exampleName(example, index)));
     part.words = make("div", { class: "words", dir: "auto", role: "group", "aria-label": "Answer" });

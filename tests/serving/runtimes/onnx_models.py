@@ -12,6 +12,11 @@ from tests.numerics import fill
 OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
 # Some words are outside the vocabulary. One text has such a word twice.
 TEXTS = ["two dogs run .", "zeb runs . zeb and anna run .", "", "   ", "dog", "anna zeb a zeb"]
+# Terms of these texts.
+TERMS = {
+    "terms": [["man"], ["zeb man", ["cat", "anna"]], [], [], ["two", ["x", "a dog"]], []],
+    "forbidden": [["reads", "two dogs"], [], [], [], [], ["zeb", "a"]],
+}
 SIZES = {"embedding_dim": 6, "units": 6, "dropout": 0.0}
 TRANSFORMER = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}
 # Images of the size of `make_captions`, of other sizes, in gray, and with alpha.

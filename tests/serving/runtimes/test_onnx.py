@@ -23,7 +23,7 @@ from kerasnmt.tasks import Translator, task_of
 from kerasnmt.text import PunctuationTokenizer, WordTokenizer
 from tests.conftest import WORDS
 from tests.numerics import fill
-from tests.serving.runtimes.onnx_models import OPTIONS, SIZES, TEXTS, make
+from tests.serving.runtimes.onnx_models import OPTIONS, SIZES, TERMS, TEXTS, make
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -116,6 +116,12 @@ def test_all_answers_of_a_model_that_copies(exported):
     prefixes = ["dog", "zeb a", "", "dog", "", "man"]
     best = (one.best(TEXTS, prefixes=prefixes) for one in (ours, theirs))
     check_equal(*best, atol=1e-4)
+    for further in ({}, {"prefixes": prefixes}):
+        best = [one.best(TEXTS, **TERMS, **further) for one in (ours, theirs)]
+        check_equal(*best, atol=1e-4)
+        assert "zeb man" in best[0][1][0] and "two" in best[0][4][0]
+    with pytest.warns(UserWarning, match="text 1 lacks 'zeb', which has words or characters"):
+        ours.translate(["dog"], terms=[["zeb"]])
     targets = ["dog", "zeb", "", "man dog", "x", "anna zeb"]
     scores = (one.score(TEXTS, targets) for one in (ours, theirs))
     np.testing.assert_allclose(*scores, rtol=1e-4)

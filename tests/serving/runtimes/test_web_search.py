@@ -4,7 +4,9 @@ import functools
 import json
 import random
 import shutil
+import warnings
 
+import keras
 import numpy as np
 import pytest
 
@@ -12,14 +14,15 @@ from kerasnmt import zoo
 from kerasnmt.calibration import Calibration
 from kerasnmt.data import builtin_corpus
 from kerasnmt.runtime import load
+from kerasnmt.runtime.loading import sha256
 from kerasnmt.serving import export_onnx
 from kerasnmt.serving.runtimes.web.export import write_scripts
 from kerasnmt.serving.server.task_page_models import SearchPageModel
 from kerasnmt.tasks import task_of
-from kerasnmt.text import PunctuationTokenizer, WordTokenizer
+from kerasnmt.text import CharacterTokenizer, PunctuationTokenizer, WordTokenizer
 from tests.conftest import WORDS
 from tests.numerics import fill
-from tests.serving.runtimes.onnx_models import OPTIONS, SIZES, TEXTS, make
+from tests.serving.runtimes.onnx_models import OPTIONS, SIZES, TERMS, TEXTS, make
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -270,6 +273,46 @@ def test_confidence(exported, javascript):
     expected = load(folder).confidence(texts)
     for pair in zip([one, *found], [expected[0], *expected], strict=True):
         assert_confidence(*pair)
+def with_characters(folder, characters):
+    """Replace the words of an export by as many characters."""
+    description = json.loads((folder / "kerasnmt.json").read_text())
+    tokenizer = CharacterTokenizer(characters)
+    config = keras.saving.serialize_keras_object(tokenizer)
+    names = json.loads((folder / "tokenizers.json").read_text())
+    (folder / "tokenizers.json").write_text(json.dumps(dict.fromkeys(names, config)))
+    description["files"]["tokenizers.json"] = sha256(folder / "tokenizers.json")
+    description |= {"source_kind": "characters", "target_kind": "characters"}
+    (folder / "kerasnmt.json").write_text(json.dumps(description))
+
+
+LETTERS = ["d", "ab", "é d", "", "a b c", "zzb"]
+# Terms of texts of letters, which are parts of words.
+PARTS = {
+    "terms": [["ab", ["c d", "dc"]], ["cab"], ["é", "b é"], [], [["z", "a"], "z z"], ["bb", "c"]],
+    "forbidden": [[], ["a", "ca"], ["d", "é d"], [], [], ["b", "b c"]],
+}
+
+
+@pytest.mark.parametrize("splits", [False, True])
+def test_terms(exported, javascript, splits, tmp_path):
+    folder = exported("pointer_generator_gru")[1]
+    texts, terms = (LETTERS, PARTS) if splits else (TEXTS, TERMS)
+    if splits:
+        folder = shutil.copytree(folder, tmp_path / "onnx")
+        with_characters(folder, "abcdeé ,.")
+    searches = [one for one in SEARCHES if "samples" not in one]
+    prefixes = [text[:1] for text in texts]
+    calls = [{}, {"prefixes": prefixes}]
+    answers = javascript(
+        *[(folder, one, "best", [texts, {**terms, **call}]) for one in searches for call in calls]
+    )
+    for options in searches:
+        python = load(folder, **options)
+        for call in calls:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected = python.best(texts, **terms, **call)
+            assert_translations(answers.pop(0), expected)
 
 
 @pytest.mark.thorough("more texts")
@@ -376,7 +419,7 @@ def check_page(model, folder, ask, options, questions):
     assert {**about, "grid": None} == python.describe()
     for (name, body), found in zip(questions, answers, strict=True):
         assert found.pop("seconds") > 0
-        request = {"text": body["text"]}
+        request = {one: body[one] for one in ("text", "terms") if one in body}
         if "target" in body:
             ids = python.encode(request, body["target"])
         else:
@@ -391,6 +434,7 @@ def test_what_the_page_asks(exported, javascript):
     model, folder = exported("pointer_generator_gru")
     questions = [
         ("search", {**ZEB, "prefix_ids": []}),
+        ("search", {**ZEB, "prefix_ids": [5], "terms": "zeb man\t!dog\tx|anna\t!zeb"}),
         ("inspect", {**ZEB, "target": "anna a zoe"}),
         ("words", {**ZEB, "prefix_ids": [13]}),
     ]

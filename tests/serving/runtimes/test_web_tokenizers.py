@@ -13,12 +13,14 @@ import unicodedata
 from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sentencepiece
 
 import kerasnmt
 from kerasnmt.data import builtin_corpus
 from kerasnmt.serving.runtimes.web.export import write_scripts
+from kerasnmt.text import whole_words
 from kerasnmt.text.without_tensorflow import plain_tokenizer
 
 PRESETS = Path(kerasnmt.__file__).parent / "presets"
@@ -44,6 +46,7 @@ UNKNOWN_WORDS = ["x", "</s>", "é", " "]
 CHARACTERS = [chr(number) for number in range(0x110000) if not 0xD800 <= number < 0xE000]
 CHARACTERS = [one for one in CHARACTERS if unicodedata.category(one) != "Cn"]
 PROGRAM = """
+import { tokenKinds } from "./terms.js";
 import { tokenizer } from "./tokenizers.js";
 answer = data.map(({ config, texts, ids, unknown }) => {
   const one = tokenizer(config);
@@ -53,6 +56,8 @@ answer = data.map(({ config, texts, ids, unknown }) => {
     sources: texts.map((text) => one.normalizeSource(text)),
     encoded: texts.map((text) => one.encode(text)),
     split: texts.map((text) => one.split(text)).map(({ ids, words }) => [ids, words]),
+    phrases: texts.map((text) => one.phrases(text).map(({ ids, words }) => [ids, words])),
+    kinds: [...tokenKinds(one)],
     decoded: ids.map((row) => one.decode(row, unknown)),
     tokens: ids.map((row) => one.tokens(row, unknown)),
   };
@@ -171,6 +176,8 @@ def check_equal(configs, count, in_node, folder):
                 "sources": [plain.normalize_source(text).decode() for text in read],
                 "encoded": plain.encode(read),
                 "split": [[*plain.split(text)] for text in read],
+                "phrases": [[[*form] for form in plain.phrases(text)] for text in read],
+                "kinds": np.dot([2, 1], plain.word_places).tolist(),
                 "decoded": plain.decode(ids, [unknown] * len(ids)),
                 "tokens": [plain.tokens(row, unknown) for row in ids],
             }
@@ -183,6 +190,25 @@ def check_equal(configs, count, in_node, folder):
 
 def test_tokenizers_are_equal(tokenizers, in_node, tmp_path):
     check_equal(tokenizers, 500, in_node, tmp_path)
+
+
+def test_places_of_words_are_equal(in_node, tmp_path):
+    rng = random.Random(4)
+    texts = texts_of_all_scripts(rng, 500)
+    phrases = [
+        text[(at := rng.randrange(len(text) + 1)) : at + rng.randrange(1, 9)] for text in texts
+    ]
+    pairs = [(phrase, text) for phrase, text in zip(phrases, texts, strict=True) if phrase]
+    write_scripts(tmp_path)
+    program = """import { occurs, opens } from "./terms.js";
+    answer = [data.pairs.map((pair) => occurs(...pair)), data.characters.filter(opens)];"""
+    data = {"pairs": pairs, "characters": CHARACTERS}
+    found, apart = in_node(tmp_path, program, data)
+    expected = [whole_words.occurs(*pair) for pair in pairs]
+    assert 0.2 < np.mean(expected) < 0.8
+    assert found == expected
+    differing = {*apart} ^ {one for one in CHARACTERS if whole_words.opens(one)}
+    assert differing <= {*"〻ꧏ𖿣"}, differing  # signs whose names do not tell their script
 
 
 @thorough

@@ -103,6 +103,19 @@ def test_prefix_words_and_own_translation(client, task):
     assert best["sentence"]["score"] == pytest.approx(best["hypotheses"][0]["score"], abs=1e-4)
 
 
+def test_terms(client, task):
+    assert client.get("/page/model").get_json()["terms"] is True
+    request = {"text": "two", "terms": "ab|xyz\t!e"}
+    answer = ask(client, "search", request)
+    assert [one["text"] for one in answer["hypotheses"]] == Explorer(task).search(request).texts
+    assert "ab" in answer["hypotheses"][0]["text"].split() and answer["unmet"] == []
+    assert all("e" not in one["text"].split() for one in answer["hypotheses"])
+    assert ask(client, "search", {"text": "two", "terms": "xyz|é"})["unmet"] == [
+        "The answer lacks xyz or é."
+    ]
+    assert "unmet" not in ask(client, "search", {"text": "two", "terms": ""})
+
+
 @pytest.mark.parametrize("text", ["", "   "])
 def test_nothing_to_translate(client, text):
     answer = ask(client, "search", {"text": text})
@@ -177,6 +190,7 @@ def test_stories():
     assert answer["sentence"]["sentences"] == ["ann went home"]
     assert ask(client, "search", {**request, "question": ""})["hypotheses"] == []
     assert "run or a preset" in ask(client, "words", {**request, "prefix_ids": []}, 400)["error"]
+    assert "that translates" in ask(client, "search", {**request, "terms": "a"}, 400)["error"]
 
 
 def test_export_gives_what_its_signatures_give(served_folder, served_session, expected):
@@ -195,6 +209,10 @@ def test_export_gives_what_its_signatures_give(served_folder, served_session, ex
     weights = answer["sentence"]["sources"][0]["weights"]
     assert weights == [pytest.approx(row, abs=1e-4) for row in attended.weights.tolist()]
     assert ask(client, "search", {"text": ""})["sentence"] is None
+    answer = ask(client, "search", {"text": "dog", "terms": "ab\t!e"})
+    ((text, score),) = expected.best(["dog"], terms=[["ab"]], forbidden=[["e"]])
+    assert answer["hypotheses"] == [{"text": text, "score": pytest.approx(score, abs=1e-4)}]
+    assert answer["sentence"] is None and answer["unmet"] == []
     for path in ("inspect", "words"):
         assert "run or a preset" in ask(client, path, {"text": "a"}, 400)["error"]
 

@@ -6,6 +6,7 @@
 import { distinct } from "./model.js";
 import { bestExtensions, lengthPenalty } from "./search.js";
 import { fourDigits, rounded } from "./sentence_attention.js";
+import { parsedTerms, unmetNames } from "./terms.js";
 import { END_ID, PAD_ID, START_ID } from "./tokenizers.js";
 
 const CHOICES = 10; // number of most probable tokens of `inspect`
@@ -21,15 +22,16 @@ export class Explorer {
    *
    * @param {string} question "search", "inspect" or "words".
    * @param {object} body The fields of the model and, for "search" and "words", `prefix_ids`; for
-   *   "inspect", `target_ids` or the text `target`.
+   *   "search", `terms`, see `parsedTerms`; for "inspect", `target_ids` or the text `target`.
    * @param {Function} show See `search`.
    * @returns {Promise<object>} The answer, with its `seconds`.
    */
-  async ask(question, { prefix_ids: prefixIds, target_ids: targetIds, target, ...request }, show) {
+  async ask(question, fields, show) {
+    const { prefix_ids: prefixIds, target_ids: targetIds, target, terms, ...request } = fields;
     const start = performance.now();
     const source = await this.model.readRequest(request);
     const questions = {
-      search: () => this.search(source, prefixIds, show),
+      search: () => this.search(source, prefixIds, terms, show),
       inspect: () => this.inspect(source, targetIds ?? this.encode(source, target)),
       words: () => this.words(source, prefixIds),
     };
@@ -47,13 +49,14 @@ export class Explorer {
    *
    * @param {object} source Source from `Model.read`.
    * @param {number[]} prefixIds Ids with which each translation must begin.
+   * @param {string} line Line of terms; see `parsedTerms`.
    * @param {Function} show Function of the words of the best translation that are certain, and of
    *   those that follow them so far, after each step.
    * @returns {Promise<object>} The `hypotheses`, best first; the nodes of the `tree`, whose parents
-   *   come before their children; the inspection of the best, the `sentence`; and `truncated`, a
-   *   message or null.
+   *   come before their children; the inspection of the best, the `sentence`; `truncated`, a
+   *   message or null; and, with terms, messages about those that are `unmet`.
    */
-  async search(source, prefixIds = [], show = () => {}) {
+  async search(source, prefixIds = [], line = "", show = () => {}) {
     const { model } = this;
     this.#checkIds(source, prefixIds);
     const words = model.settledWords(source);
@@ -62,7 +65,9 @@ export class Explorer {
       const { provisional } = words.after(row);
       show(words.done, provisional);
     };
-    const [{ answers, steps }] = await this.#explored(source, [prefixIds], tell);
+    const terms = parsedTerms(line);
+    const automata = line ? [model.readTerms(terms, source).automaton] : [];
+    const [{ answers, steps }] = await this.#explored(source, [prefixIds], { terms: automata, tell });
     const found = distinct(answers);
     if (found.some(({ ids }) => ids.length && prefixIds.some((id, place) => ids[place] !== id)))
       throw new Error(
@@ -78,6 +83,7 @@ export class Explorer {
       tree: model.description.samples ? [] : this.#tree(steps, found, source),
       sentence: best.length ? await this.inspect(source, best) : null,
       truncated: model.truncated(source),
+      ...(line && { unmet: found.slice(0, 1).flatMap(({ text }) => unmetNames(terms, text)) }),
     };
   }
 
@@ -143,9 +149,9 @@ export class Explorer {
     return { choices: ranked.map(written) };
   }
 
-  #explored(source, prefixes, tell) {
+  #explored(source, prefixes, more = {}) {
     const sources = prefixes.map(() => source);
-    return this.model.search(sources, { nBest: this.model.hypotheses, prefixes, tell });
+    return this.model.search(sources, { nBest: this.model.hypotheses, prefixes, ...more });
   }
 
   #tokens(ids, source) {

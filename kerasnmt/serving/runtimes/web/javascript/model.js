@@ -11,10 +11,13 @@ import { PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
 const isList = Array.isArray;
 const isText = (value) => typeof value === "string";
 const isObject = (value) => typeof value === "object" && value !== null && !isList(value);
+const isTerm = (value) => isText(value) || (isList(value) && value.every(isText));
 // What a column of a request has for each row: its name, the name of several, and a check.
 const KINDS = {
   stories: ["a list of sentences", "lists of sentences", (one) => isList(one) && one.every(isText)],
   images: ["an image", "images", isObject],
+  terms: ["a list of terms", "lists of terms", (one) => isList(one) && one.every(isTerm)],
+  forbidden: ["a list of strings", "lists of strings", (one) => isList(one) && one.every(isText)],
 };
 const TEXT = ["a string", "strings", isText];
 // How the page asks for each field of a request.
@@ -59,7 +62,7 @@ export class Model {
   get page() {
     const { fields } = this;
     const widgets = Object.fromEntries(fields.map((name) => [name, WIDGETS[name]]));
-    return { fields, widgets, lead: fields[0], inspects: true, note: "" };
+    return { fields, widgets, lead: fields[0], inspects: true, terms: false, note: "" };
   }
 
   /**
@@ -134,7 +137,8 @@ export class SearchModel extends Model {
    *
    * @param {object[]} sources Sources of the model: their `inputs`, and whether they are `empty`.
    * @param {object} options `nBest`, the number of answers; `prefixes`, ids with which the answers
-   *   to each source must begin; and `tell`, a function of the rows of the search after each step.
+   *   to each source must begin; `terms`, a `TermAutomaton` of each source, or null; and `tell`, a
+   *   function of the rows of the search after each step.
    * @returns {Promise<object[]>} `{answers, steps}` of each source: the answers, best first, as
    *   `{text, score, ids, written, records, path}`, and the hypotheses after each step of the
    *   search. In `written`, unknown ids are replaced, and `path` are the hypotheses that end with
@@ -204,11 +208,11 @@ export class SearchModel extends Model {
   }
 
   /** Search, and yield the rows after each step; see `search`. */
-  async *#steps(sources, { nBest = 1, prefixes } = {}) {
+  async *#steps(sources, { nBest = 1, prefixes, terms } = {}) {
     const { states, memory, mask } = await this._encoded(sources);
     const step = (...values) => this.graphs.step(...values);
     const inputs = sources.map((source) => source.inputs);
-    const more = { neverIds: this.neverIds, nBest, prefixes, inputs };
+    const more = { neverIds: this.neverIds, nBest, prefixes, terms, inputs };
     yield* searchSteps(step, states, memory, mask, this.description, more);
   }
 

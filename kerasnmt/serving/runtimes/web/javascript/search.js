@@ -30,16 +30,18 @@ const { fround } = Math;
  *   - `neverIds`: Tokens that no sequence contains.
  *   - `nBest`: Number of sequences to return for each row.
  *   - `prefixes`: Tokens with which the sequences of each row must begin.
+ *   - `terms`: `TermAutomaton` of each row, or null for a row without terms.
  *   - `inputs`: Inputs of the model for each row, which determine its samples.
  * @yields {Row[]} The rows, with their `best` sequences, the `live` ones, and the `steps` so far.
  */
 export async function* searchSteps(step, states, memory, sourceMask, options, more = {}) {
-  const { neverIds = [], nBest = 1, prefixes, inputs } = more;
+  const { neverIds = [], nBest = 1, prefixes, terms, inputs } = more;
   const rows = Array.from({ length: sourceMask.dims[0] }, (_, place) => {
     const mask = entry(sourceMask, place, 1);
     const key = options.samples ? rowKey(inputs[place]) : 0;
     const prefix = prefixes?.[place] ?? [];
-    return new Row(options, place, { mask, neverIds, nBest, prefix, key });
+    const automaton = terms?.[place] ?? null;
+    return new Row(options, place, { mask, neverIds, nBest, prefix, automaton, key });
   });
   let left = rows;
   while (left.length) {
@@ -111,6 +113,8 @@ class Hypothesis {
    */
   constructor(parent, id, score, place) {
     Object.assign(this, { parent, id, score, place, length: parent ? parent.length + 1 : 0 });
+    /** State of the automaton of terms. */
+    this.state = 0;
     /** Whether the sequence has ended. */
     this.ended = false;
     /** Records of the token, by name. */
@@ -134,8 +138,8 @@ class Hypothesis {
 
 /** Search of a row. */
 class Row {
-  constructor(options, place, { mask, neverIds, nBest, prefix, key }) {
-    Object.assign(this, { options, mask, neverIds, nBest, prefix, key });
+  constructor(options, place, { mask, neverIds, nBest, prefix, automaton, key }) {
+    Object.assign(this, { options, mask, neverIds, nBest, prefix, automaton, key });
     this.maxLength = maxLength(mask, options);
     /** The sequences, in slots. A slot is null if there are fewer. */
     this.slots = [new Hypothesis(null, START_ID, 0, place)];
@@ -185,6 +189,7 @@ class Row {
       if (!found) return null;
       const { index, id, score } = found;
       const one = new Hypothesis(open[index], id, score, start + index);
+      if (this.automaton) one.state = this.automaton.choice(one.parent.state, id).state;
       one.ended = id === END_ID || one.length >= this.maxLength;
       one.records = mapped(records, (record) => entry(record, one.place, 2));
       if (options.coverage_penalty) {
@@ -224,10 +229,18 @@ class Row {
       gains[forced] = kept;
       return;
     }
+    const size = options.no_repeat_ngram;
+    // The rule against repetition does not forbid the tokens of terms.
+    const free = this.automaton && size ? gains.slice() : gains;
     for (const id of this.neverIds) gains[id] = IMPOSSIBLE;
     if (sequence.length + 1 < options.min_length) gains[END_ID] = IMPOSSIBLE;
-    const size = options.no_repeat_ngram;
-    if (!size) return;
+    if (size) this.#forbidRepetition(gains, sequence, size);
+    const room = this.maxLength - sequence.length;
+    this.automaton?.mask(gains, free, sequence.state, room);
+  }
+
+  /** Make the tokens impossible that would repeat an n-gram. */
+  #forbidRepetition(gains, sequence, size) {
     const fed = [START_ID, ...sequence.ids];
     const begun = fed.length - size + 1;
     for (let start = 0; start < begun; start++) {
@@ -239,9 +252,13 @@ class Row {
 
   /** Return a function that gives the next best extension. */
   #extensions(open, gains) {
-    const count = this.options.beam_size - this.slots.filter((one) => one?.ended).length;
+    const { automaton, options, slots } = this;
+    const count = options.beam_size - slots.filter((one) => one?.ended).length;
     const scores = open.map(({ score }) => score);
-    const best = bestExtensions(scores, gains, count);
+    const states = open.map(({ state }) => state);
+    const best = automaton?.wants
+      ? automaton.best(scores, gains, states, options.beam_size)
+      : bestExtensions(scores, gains, count);
     return () => best.shift();
   }
 

@@ -4,6 +4,7 @@ import { readModel, SentencePiece } from "./sentencepiece.js";
 import { JOINER } from "./words.js";
 
 export const [PAD_ID, UNKNOWN_ID, START_ID, END_ID] = [0, 1, 2, 3];
+const NO_LETTER = "\ue000"; // private, so that no piece contains it
 // A punctuation mark or symbol, with its combining marks and skin tones. Symbols that are joined by
 // a zero-width joiner are one.
 const MARK = "[\\p{P}\\p{S}][\\p{M}\u{1f3fb}-\u{1f3ff}]*";
@@ -36,6 +37,9 @@ export function tokenizer(config) {
 
 /** Base class of tokenizers. In texts, halves of UTF-16 pairs count as U+FFFD. */
 class Tokenizer {
+  /** Whether a token may be a part of a word. */
+  splitsWords = false;
+
   /** @param {string[]} entries Text of each id from 4. */
   constructor(entries) {
     this.entries = ["", "<unk>", "<s>", "</s>", ...entries];
@@ -54,6 +58,11 @@ class Tokenizer {
   /** Turn a text into ids, and the word of each id, or "" for a piece of a word. */
   split(text) {
     return this._split(text.replace(/\p{Cs}/gu, "\ufffd"));
+  }
+
+  /** Turn a phrase into what `split` gives within targets; see `Tokenizer.phrase_ids`. */
+  phrases(text) {
+    return [this.split(text)];
   }
 
   /**
@@ -139,6 +148,7 @@ class WordsAndPunctuation extends Words {
 
 class Characters extends Tokenizer {
   kind = "characters";
+  splitsWords = true;
 
   constructor({ characters, fold_case: foldCase, normalization }) {
     super(characters.map((one) => (one === " " ? "▁" : one)));
@@ -152,6 +162,10 @@ class Characters extends Tokenizer {
     this.tags = tags.length > 0;
     this.form = normalization?.toUpperCase();
     this.units = new RegExp([...escaped, "."].join("|"), "gsu");
+  }
+
+  phrases(text) {
+    return [this.split(text), this.split(` ${text}`)];
   }
 
   normalizeSource(text) {
@@ -173,6 +187,7 @@ class Characters extends Tokenizer {
 
 class Pieces extends Tokenizer {
   kind = "sentencepiece";
+  splitsWords = true;
 
   constructor({ model, normalization }) {
     const read = readModel(Uint8Array.from(atob(model), (one) => one.charCodeAt(0)));
@@ -192,6 +207,12 @@ class Pieces extends Tokenizer {
   _split(text) {
     const ids = this.pieces.encode(this.composed ? text.normalize("NFC") : text);
     return { ids, words: ids.map(() => "") };
+  }
+
+  phrases(text) {
+    const { length } = this.split(NO_LETTER).ids;
+    const inside = this.split(NO_LETTER + text);
+    return [this.split(text), { ids: inside.ids.slice(length), words: inside.words.slice(length) }];
   }
 
   decode(ids) {

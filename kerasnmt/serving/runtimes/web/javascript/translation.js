@@ -5,6 +5,7 @@ import { asRows, checkOptions, SearchModel } from "./model.js";
 import { LEAST } from "./search.js";
 import { joinTexts, splitText } from "./sentences.js";
 import { joined } from "./streaming.js";
+import { checkedTerms, encodedTerms, TermAutomaton, tokenKinds, unmetTerms } from "./terms.js";
 import { END_ID, UNKNOWN_ID } from "./tokenizers.js";
 
 const MAX_CONTEXT_LENGTH = 1000;
@@ -14,8 +15,8 @@ const LEAST_PROBABILITY = Math.fround(Math.log(1e-30));
  * Model that translates.
  *
  * The methods that take texts take one text, and return one answer, or a list, and return a list.
- * `contexts`, `prefixes` and `targets` are then lists of the same length. Texts are asked in
- * batches of `batchSize` texts of similar length.
+ * `contexts`, `prefixes`, `terms`, `forbidden` and `targets` are then lists of the same length.
+ * Texts are asked in batches of `batchSize` texts of similar length.
  */
 export class TranslationModel extends SearchModel {
   constructor(parts) {
@@ -24,7 +25,7 @@ export class TranslationModel extends SearchModel {
   }
 
   get page() {
-    return { ...super.page, drawing: "alignment" };
+    return { ...super.page, drawing: "alignment", terms: !this.description.samples };
   }
 
   /** Return the best translation of a text, or of each text; see `best`. */
@@ -37,20 +38,23 @@ export class TranslationModel extends SearchModel {
    * Return the best translation of a text, or of each text, with its score.
    *
    * @param {string|string[]} texts Texts.
-   * @param {object} options `contexts`, if the model reads contexts, and `prefixes`, words with
-   *   which the translations must begin.
+   * @param {object} options Optional values for each text:
+   *   - `contexts`, if the model reads contexts.
+   *   - `prefixes`: Words with which the translations must begin.
+   *   - `terms`: List of terms that the translation must contain as whole words: texts, or lists of
+   *     alternatives, of which one must occur. The console warns of a term that it lacks.
+   *   - `forbidden`: List of texts that must not occur in the translation as whole words.
    * @returns {Promise<object|object[]>} `{text, score}` of each text. The score is the
    *   log-probability divided by the length penalty.
    */
-  async best(texts, { contexts, prefixes, ...options } = {}) {
-    const columns = { texts, contexts, prefixes };
+  async best(texts, { contexts, prefixes, terms, forbidden, ...options } = {}) {
     const join = prefixes === undefined && joinedBest;
-    return this.#ask(
-      columns,
-      options,
-      (sources, rows) => this._best(sources, { prefixes: this.#prefixIds(rows, sources) }),
-      join,
-    );
+    const answer = (sources, rows, places) => {
+      const search = { prefixes: this.#prefixIds(rows, sources) };
+      if (terms === undefined && forbidden === undefined) return this._best(sources, search);
+      return this.#withTerms(sources, rows, places, search);
+    };
+    return this.#ask({ texts, contexts, prefixes, terms, forbidden }, options, answer, join);
   }
 
   /**
@@ -191,6 +195,23 @@ export class TranslationModel extends SearchModel {
     return this.#extended(ids, words, source);
   }
 
+  /**
+   * Turn the terms of a translation of a source into an automaton.
+   *
+   * @param {object[]} terms From `checkedTerms` or `parsedTerms`.
+   * @param {object} source From `read`.
+   * @returns {object} The `automaton`, or null without terms; and `known`, see `encodedTerms`.
+   */
+  readTerms(terms, source) {
+    this.kinds ??= tokenKinds(this.target);
+    const phrases = (text) =>
+      this.target.phrases(text).map(({ ids, words }) => this.#extended(ids, words, source));
+    const { max_length: maxLength } = this.description;
+    const { alternatives, known } = encodedTerms(terms, phrases, maxLength);
+    const automaton = alternatives.length ? new TermAutomaton(alternatives, this.kinds) : null;
+    return { automaton, known };
+  }
+
   /** Return ids where unknown ids become those of the source words that they attend to. */
   replaced(ids, records, source) {
     if (!this.description.replace_unknown) return ids;
@@ -232,6 +253,25 @@ export class TranslationModel extends SearchModel {
     return rows.map(({ prefixes = "" }, row) => this.targetIds(prefixes, sources[row]));
   }
 
+  /** Search for translations with the terms of their rows, and warn of missing ones. */
+  async #withTerms(sources, rows, places, options) {
+    const { samples } = this.description;
+    if (samples)
+      throw new Error(
+        "Expected samples=0 with terms, because samples are drawn, not searched. Received: " +
+          `samples=${samples}.`,
+      );
+    const checked = rows.map(({ terms, forbidden }) => checkedTerms(terms, forbidden));
+    const read = checked.map((terms, row) => this.readTerms(terms, sources[row]));
+    const terms = read.map(({ automaton }) => automaton);
+    const best = await this._best(sources, { ...options, terms });
+    best.forEach(({ text }, row) => {
+      for (const message of unmetTerms(checked[row], read[row].known, text))
+        console.warn(`Text ${places[row] + 1}: ${message}.`);
+    });
+    return best;
+  }
+
   #targets(rows, sources) {
     return rows.map(({ targets }, row) => [...this.targetIds(targets, sources[row]), END_ID]);
   }
@@ -257,7 +297,16 @@ export class TranslationModel extends SearchModel {
     const splits = Boolean(this.description.split_sentences && join);
     return this._ask(this.#columns(columns), options, async (rows, places) => {
       const sources = this.#sources(rows, places, splits, cut);
-      const answered = await answer(sources.flat(), rows);
+      rows.forEach(({ texts, terms = [] }, row) => {
+        if (terms.length && sources[row].length > 1)
+          throw new Error(
+            "Expected one sentence in each text with terms, because nothing says in which " +
+              `sentence a term belongs. Received: ${sources[row].length} sentences in ` +
+              `${JSON.stringify(texts)}.`,
+          );
+      });
+      const repeated = (values) => sources.flatMap((parts, row) => parts.map(() => values[row]));
+      const answered = await answer(sources.flat(), repeated(rows), repeated(places));
       return sources.map(({ length }) => {
         const parts = answered.splice(0, length);
         return splits ? join(parts) : parts[0];
@@ -266,7 +315,7 @@ export class TranslationModel extends SearchModel {
   }
 
   /** Return the columns that are there, and check that contexts are there if the model reads them. */
-  #columns({ contexts, prefixes, ...columns }) {
+  #columns({ contexts, ...columns }) {
     const reads = this.fields.includes("context");
     if (reads !== (contexts !== undefined))
       throw new Error(
@@ -276,7 +325,7 @@ export class TranslationModel extends SearchModel {
           : "Expected no contexts, because this model reads only texts. Received: contexts.",
       );
     if (reads) columns.contexts = contexts;
-    return prefixes === undefined ? columns : { ...columns, prefixes };
+    return Object.fromEntries(Object.entries(columns).filter(([, one]) => one !== undefined));
   }
 
   /** Return the sources of each row, its sentences or the whole text, and warn of long ones. */
