@@ -169,7 +169,7 @@ class SearchTask(Task):
         return {**outputs, **records}
 
     def _judge(self, batch: dict[str, Any], hypotheses: Hypotheses) -> tuple[Any, dict[str, Any]]:
-        """Return the ids of the hypotheses, `[batch, n_best, length]`, and what the model thinks."""
+        """Return the ids of hypotheses, `[batch, n_best, length]`, and what the model thinks."""
         rows, n_best, length = ops.shape(hypotheses.ids)
         if keras.backend.backend() == "tensorflow":  # JAX needs shapes that do not depend on values
             length = ops.max(ops.count_nonzero(hypotheses.ids, axis=2), initial=1)

@@ -364,9 +364,8 @@ class TranslationTask(SearchTask):
         }
         if self.model.calibration is not None:
             parameters = tf.constant([*self.model.calibration.document().values()], tf.float32)
-            outputs["calibration"] = tf.broadcast_to(
-                parameters, (*tf.unstack(tf.shape(ids)[:2]), 6)
-            )
+            shape = tf.concat([tf.shape(ids)[:2], tf.shape(parameters)], axis=0)
+            outputs["calibration"] = tf.broadcast_to(parameters, shape)
         return outputs
 
     def _best_and_written(

@@ -399,7 +399,7 @@ class Translator:
         batch_size: int = 64,
         first_number: int = 1,
     ) -> Any:
-        """Return all translations of each text in the beam, and how sure the model is of their words.
+        """Return all translations of each text in the beam, and how sure the model is of each.
 
         See `n_best`, whose texts and scores are the same, and `confidence`.
 
