@@ -130,7 +130,10 @@ def translate(
     n_best: Annotated[
         int | None,
         typer.Option(
-            "--n-best", min=1, help="Write N lines per text, as index ||| text ||| score."
+            "--n-best",
+            min=1,
+            help="Write N lines per text, as index ||| text ||| score; with --confidence, also the "
+            "share of right words and the words.",
         ),
     ] = None,
     form: FormatOption = None,
@@ -325,10 +328,9 @@ class _Answers(NamedTuple):
 
     def check(self, fields: Sequence[str], prefix: Path | None) -> None:
         """Check that the options fit together, and fit requests with these fields."""
-        if self.n_best is not None and (self.scores or self.alignments or self.confidence):
+        if self.n_best is not None and (self.scores or self.alignments):
             raise ValueError(
-                "Expected --n-best without --scores, --alignments and --confidence. It always "
-                "writes scores."
+                "Expected --n-best without --scores and --alignments. It always writes scores."
             )
         more = self.alignments or self.confidence or self.n_best is not None
         if prefix is not None and more:
@@ -379,6 +381,13 @@ class _Answers(NamedTuple):
             return [[self._answer(*one)] for one in best]
         texts = request["text"]
         options["contexts"] = request.get("context")
+        if self.n_best is not None and self.confidence:
+            judged = [row[: self.n_best] for row in translator.n_best_confidence(texts, **options)]
+            warn_without_calibration([one for row in judged for one in row])
+            return [
+                [{self.name: one.text, "score": one.score, **confidence_fields(one)} for one in row]
+                for row in judged
+            ]
         if self.n_best is not None:
             return [
                 [{self.name: text, "score": score} for text, score in ranked[: self.n_best]]

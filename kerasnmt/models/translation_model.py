@@ -274,6 +274,46 @@ class TranslationModel(TextModel, SearchModel):
         translator = self._translator(**options)
         return translator.confidence(texts, contexts=contexts, batch_size=batch_size)
 
+    def n_best_confidence(
+        self,
+        texts: str | Sequence[str],
+        *,
+        contexts: str | Sequence[str] | None = None,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
+        batch_size: int = 64,
+        **options,
+    ) -> Any:
+        """Return the translations of `n_best`, and how sure the model is of each of their words.
+
+        One pass over all translations needs memory for float32
+        `[batch_size * beam_size, target_length, vocabulary]`.
+
+        ```python
+        for one in model.n_best_confidence("two dogs run .", beam_size=3):
+            print(one.text, one.score, one.of_text)
+        ```
+
+        Args:
+            texts: See `translate`.
+            contexts: See `translate`.
+            replace_unknown: See `translate`.
+            dictionary: See `translate`.
+            batch_size: Number of texts in a batch.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+
+        Returns:
+            For each text, or for one string, a list of `kerasnmt.tasks.Confidence`, best first.
+
+        Raises:
+            ValueError: For the reasons in `translate`.
+        """
+        SearchOptions.from_keywords(options)  # check that there are no other keywords
+        translator = self._translator(
+            replace_unknown=replace_unknown, dictionary=dictionary, **options
+        )
+        return translator.n_best_confidence(texts, contexts=contexts, batch_size=batch_size)
+
     def calibrate(
         self,
         sources: Sequence[str],

@@ -48,6 +48,14 @@ class _Source(NamedTuple):
         """Boolean `[batch]`, True for texts without tokens."""
         return self.inputs["source_ids"][:, :1].ravel() == END_ID
 
+    def repeated(self, times: int) -> "_Source":
+        """Return the texts, each of them several times."""
+        return _Source(
+            {name: np.repeat(one, times, axis=0) for name, one in self.inputs.items()},
+            [row for row in self.unknown_words for _ in range(times)],
+            [row for row in self.words for _ in range(times)],
+        )
+
 
 class OnnxTranslation(OnnxSearchModel):
     """Model that translates."""
@@ -61,6 +69,7 @@ class OnnxTranslation(OnnxSearchModel):
             "serving_default": self._best,
             "n_best": self._ranked,
             "confidence": self._judged,
+            "n_best_confidence": self._all_judged,
             "forced_prefix": self._continued,
             "score": self._scored,
         }
@@ -220,19 +229,33 @@ class OnnxTranslation(OnnxSearchModel):
         return self._tokens(source, ids[:, :length]) | records
 
     def _judged(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
+        judged = self._all_judged(text, context, n_best=1)
+        return {name: one[:, 0] for name, one in judged.items()}
+
+    def _all_judged(
+        self, text: Texts, context: Texts | None = None, n_best: int | None = None
+    ) -> dict[str, np.ndarray]:
         source = self._read(text, context)
-        hypotheses = self._search(source)
-        best = self._first_of(hypotheses, source)
-        ids = np.where(source.empty[:, None], PAD_ID, hypotheses.ids[:, 0])
-        ids = ids[:, : np.count_nonzero(ids, axis=1).max(initial=0)]
-        numbers, _ = self._forced(source, ids)
-        written = np.where(
-            ids != PAD_ID, self._replaced(hypotheses, source)[:, 0, : ids.shape[1]], 0
-        )
-        tokens = array_of_tokens(self._target, written, self._words(source))
-        outputs = {**best, "target_tokens": tokens, **numbers}
+        n_best = n_best or self._options.hypotheses
+        hypotheses = self._search(source, n_best=n_best)
+        empty = source.empty[:, None]
+        ids = np.where(empty[..., None], PAD_ID, hypotheses.ids)
+        ids = ids[..., : np.count_nonzero(ids, axis=2).max(initial=0)]
+        rows, _, length = shape = ids.shape
+        written = np.where(ids != PAD_ID, self._replaced(hypotheses, source)[..., :length], PAD_ID)
+        repeated = source.repeated(n_best)
+        numbers, _ = self._forced(repeated, ids.reshape(-1, length))
+        words, flat = self._words(repeated), written.reshape(-1, length)
+        nothing = np.where(np.arange(n_best) == 0, np.float32(0), np.float32(ABSENT_SCORE))
+        outputs = {
+            "translation": np.array(self._texts(written, source), object).reshape(rows, n_best),
+            "score": np.where(empty, nothing, hypotheses.scores),
+            "target_tokens": array_of_tokens(self._target, flat, words).reshape(shape),
+            **{name: one.reshape(shape) for name, one in numbers.items()},
+        }
         if calibration := self.description.get("calibration"):
-            outputs["calibration"] = np.array([[*calibration.values()]] * len(ids), "float32")
+            parameters = np.array([*calibration.values()], "float32")
+            outputs["calibration"] = np.broadcast_to(parameters, (rows, n_best, len(parameters)))
         return outputs
 
     def _scored(

@@ -174,16 +174,22 @@ class SearchTask(Task):
         return {**outputs, **records}
 
     def _judge(self, batch: dict[str, Any], hypotheses: Hypotheses) -> tuple[Any, dict[str, Any]]:
-        """Return the ids of the best hypotheses, `[batch, length]`, and what the model thinks."""
-        ids = hypotheses.ids[:, 0]
+        """Return the ids of hypotheses, `[batch, n_best, length]`, and what the model thinks."""
+        rows, n_best, length = ops.shape(hypotheses.ids)
         if keras.backend.backend() == "tensorflow":  # JAX needs shapes that do not depend on values
-            ids = ids[:, : ops.max(ops.count_nonzero(ids, axis=1), initial=1)]
+            length = ops.max(ops.count_nonzero(hypotheses.ids, axis=2), initial=1)
+        shape = (rows, n_best, length)
+        ids = ops.reshape(hypotheses.ids[..., :length], (rows * n_best, length))
         size = self.model.target_tokenizer.vocabulary_size
         known = ops.where(ids < size, ids, UNKNOWN_ID)
         shifted = ops.concatenate([ops.full_like(ids[:, :1], START_ID), known[:, :-1]], axis=1)
-        inputs = {**batch["inputs"], "target_ids": ops.where(ids == PAD_ID, PAD_ID, shifted)}
+        sources = {name: ops.repeat(one, n_best, axis=0) for name, one in batch["inputs"].items()}
+        inputs = {**sources, "target_ids": ops.where(ids == PAD_ID, PAD_ID, shifted)}
         log_probabilities, _ = self.applied(self.model.inspect)(inputs)
-        return ids, token_confidence(ops, log_probabilities, ids)
+        numbers = token_confidence(ops, log_probabilities, ids)
+        return ops.reshape(ids, shape), {
+            name: ops.reshape(one, shape) for name, one in numbers.items()
+        }
 
     def _explored(self, result: tuple[Hypotheses, SearchTree], source: Any) -> dict[str, tf.Tensor]:
         hypotheses, tree = result

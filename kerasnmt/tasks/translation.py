@@ -168,6 +168,12 @@ class TranslationTask(SearchTask):
         with_target = ("target", *self.fields)
         steps = {
             "forced_prefix": Steps(with_prefix, self._read_prefix, self._searcher(), self._best),
+            "n_best_confidence": Steps(
+                self.fields,
+                self._read,
+                self._searcher_and_judge(self.options.hypotheses),
+                self._all_judged,
+            ),
             "score": Steps(with_target, self._read_pair, self._scored, self._summed),
             **self.questions,
         }
@@ -189,7 +195,7 @@ class TranslationTask(SearchTask):
 
     @property
     def _confidence(self) -> Steps:
-        return Steps(self.fields, self._read, self._search_and_judge, self._judged)
+        return Steps(self.fields, self._read, self._searcher_and_judge(), self._judged)
 
     @cached_property
     def source_lengths(self) -> Callable[[tf.Tensor], tf.Tensor]:
@@ -313,9 +319,15 @@ class TranslationTask(SearchTask):
 
         return run
 
-    def _search_and_judge(self, batch: dict[str, Any]) -> tuple[Any, ...]:
-        hypotheses = self._searcher()(batch)
-        return hypotheses, *self._judge(batch, hypotheses)
+    def _searcher_and_judge(self, n_best: int = 1) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+        """Return the step that searches, and looks at all probabilities of the hypotheses."""
+        search = self._searcher(n_best=n_best)
+
+        def run(batch: dict[str, Any]) -> tuple[Any, ...]:
+            hypotheses = search(batch)
+            return hypotheses, *self._judge(batch, hypotheses)
+
+        return run
 
     def _terms(self, batch: dict[str, Any]) -> Terms | None:
         if "terms" not in batch:
@@ -346,17 +358,27 @@ class TranslationTask(SearchTask):
         }
 
     def _judged(self, judged: tuple[Any, ...], source: EncodedSource) -> dict[str, tf.Tensor]:
+        return {name: one[:, 0] for name, one in self._all_judged(judged, source).items()}
+
+    def _all_judged(self, judged: tuple[Any, ...], source: EncodedSource) -> dict[str, tf.Tensor]:
         hypotheses, ids, numbers = judged
-        ids = tf.where(source.empty[:, None], PAD_ID, ids)
-        length = tf.reduce_max(tf.math.count_nonzero(ids, axis=1))
-        real = ids[:, :length] != PAD_ID
-        written = tf.where(real, self._ids(hypotheses, source)[:, 0, :length], PAD_ID)
-        numbers = {name: tf.where(real, one[:, :length], 0.0) for name, one in numbers.items()}
-        tokens = self.codec.target_tokens(written, source)
-        outputs = {**self._best(hypotheses, source), "target_tokens": tokens, **numbers}
+        empty = source.empty[:, None]
+        ids = tf.where(empty[..., None], PAD_ID, ids)
+        length = tf.reduce_max(tf.math.count_nonzero(ids, axis=2))
+        real = ids[..., :length] != PAD_ID
+        written = tf.where(real, self._ids(hypotheses, source)[..., :length], PAD_ID)
+        numbers = {name: tf.where(real, one[..., :length], 0.0) for name, one in numbers.items()}
+        n_best = tf.shape(ids)[1]
+        outputs = {
+            "translation": self._texts(written, source),
+            "score": tf.where(empty, tf.constant(self._only_first)[:, :n_best], hypotheses.scores),
+            "target_tokens": self._tokens(written, source),
+            **numbers,
+        }
         if self.model.calibration is not None:
-            parameters = tf.constant([[*self.model.calibration.document().values()]], tf.float32)
-            outputs["calibration"] = tf.repeat(parameters, tf.shape(ids)[0], axis=0)
+            parameters = tf.constant([*self.model.calibration.document().values()], tf.float32)
+            shape = tf.concat([tf.shape(ids)[:2], tf.shape(parameters)], axis=0)
+            outputs["calibration"] = tf.broadcast_to(parameters, shape)
         return outputs
 
     def _best_and_written(

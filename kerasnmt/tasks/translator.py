@@ -391,6 +391,40 @@ class Translator:
         return [*map(Confidence.joined, of_text)]
 
     @one_or_many
+    def n_best_confidence(
+        self,
+        texts: str | Sequence[str],
+        *,
+        contexts: str | Sequence[str] | None = None,
+        batch_size: int = 64,
+        first_number: int = 1,
+    ) -> Any:
+        """Return all translations of each text in the beam, and how sure the model is of each.
+
+        See `n_best`, whose texts and scores are the same, and `confidence`.
+
+        Returns:
+            A list of `Confidence` for each text, best first, or one list for one sentence.
+
+        Raises:
+            ValueError: If the model is an export that is not for ONNX Runtime or is on a server, or
+                an argument does not match the texts or the model.
+        """
+
+        def rows(outputs: dict[str, np.ndarray]) -> Iterator[list[Confidence]]:
+            for row in range(len(outputs["score"])):
+                found = self._confident({name: one[row] for name, one in outputs.items()})
+                # Different tokens can give the same text. Only the best of them stays.
+                different: dict[str, Confidence] = {}
+                for one in found:
+                    if one.score > ABSENT_SCORE / 2:
+                        different.setdefault(one.text, one)
+                yield [*different.values()]
+
+        request = self._texts("texts", texts, contexts)
+        return self._run("n_best_confidence", request, rows, batch_size, first_number)
+
+    @one_or_many
     def score(
         self,
         sources: str | Sequence[str],
@@ -683,6 +717,8 @@ _MISSING = {
     "one without the signature 'n_best'.",
     "confidence": "Expected a model that gives probabilities of tokens. Received: an export "
     "without the signature 'confidence'. Use the run or the preset, or export for ONNX Runtime.",
+    "n_best_confidence": "Expected a run, a preset or an export for ONNX Runtime, to look at the "
+    "words of several translations. Received: another export, or a server.",
     "attention": "Expected a model with attention. Received: one without the signature "
     "'attention'.",
     "forced_prefix": "Expected a model for prefixes. Received: an export, whose signatures take "

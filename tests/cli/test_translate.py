@@ -96,8 +96,23 @@ def test_confidence(kerasnmt, run_folder, export_folder, load_run_once):
     ]
     for (text, score, _, *rest), line in zip(columns, done.lines, strict=True):
         assert "\t".join([text, *rest]) == line and float(score) <= 0
+    every = model.n_best_confidence(LINES, **options)
     done = kerasnmt("translate", run_folder, "--confidence", "--n-best", 2, stdin=TEXT)
-    assert done.code == 2 and "--n-best without --scores, --alignments and --confidence" in done.err
+    rows = [line.split(" ||| ") for line in done.out.splitlines()]
+    assert [(int(row[0]), row[1]) for row in rows] == [
+        (index, one.text) for index, found in enumerate(every) for one in found[:2]
+    ]
+    assert [float(row[3]) for row in rows] == [
+        pytest.approx(one.of_text, abs=1e-3) for found in every for one in found[:2]
+    ]
+    options_of = ("--confidence", "--n-best", 2, "--format", "json")
+    records = kerasnmt("translate", run_folder, *options_of, stdin=TEXT).out.splitlines()
+    first = json.loads(records[0])["n_best"]
+    assert [[word["word"] for word in one["words"]] for one in first] == [
+        one.words for one in every[0][:2]
+    ]
+    done = kerasnmt("translate", export_folder, "--confidence", "--n-best", 2, stdin=TEXT)
+    assert done.code == 2 and "Received: another export, or a server." in done.err
     done = kerasnmt("translate", export_folder, "--confidence", stdin=TEXT)
     assert done.code == 2 and "an export without the signature 'confidence'" in done.err
     split = ("--confidence", "--alignments", "--search", "split_sentences=true")

@@ -82,6 +82,9 @@ def test_exports_of_a_calibrated_model(local, model, tmp_path, monkeypatch):
     same(Translator(loaded).confidence(TEXTS), local.confidence(TEXTS))
     export_onnx(model, tmp_path / "onnx", **OPTIONS)
     same(load(tmp_path / "onnx").confidence(TEXTS), local.confidence(TEXTS))
+    every = load(tmp_path / "onnx").n_best_confidence(TEXTS)
+    for found, expected in zip(every, local.n_best_confidence(TEXTS), strict=True):
+        same(found, expected)
     report = check_export(tmp_path / "onnx")
     (row,) = (row for row in report.rows if row.name == "confidence")
     assert report.passed and "0 on padding" in row.detail

@@ -282,6 +282,26 @@ def test_sentences_are_joined(word_model):
     assert shares[2] == 1.0 and len(both.calibrated_probabilities) == 4
 
 
+def test_all_translations_of_the_beam(make_pointer_model):
+    model = make_pointer_model(seed=56)
+    options = {**OPTIONS, "length_penalty": 0.0, "min_length": 3}
+    found = model.n_best_confidence(TEXTS, **options)
+    ranked = model.n_best(TEXTS, **options)
+    assert [[one.text for one in row] for row in found] == [[t for t, _ in row] for row in ranked]
+    assert max(map(len, found)) == 3 and min(map(len, found)) == 1
+    for row, pairs, best in zip(found, ranked, model.confidence(TEXTS, **options), strict=True):
+        equal(row[0], best)
+        for one, (_, score) in zip(row, pairs, strict=True):
+            assert one.score == pytest.approx(score, abs=1e-5)
+            assert one.log_probability == pytest.approx(score, abs=1e-4)
+            assert one.words == one.text.split()
+    model.calibration = CALIBRATION
+    for one in model.n_best_confidence(TEXTS[0], **options):
+        logits = np.log(one.probabilities) - np.log1p(-one.probabilities)
+        expected = 1 / (1 + np.exp(-(0.8 * logits + 0.3)))
+        np.testing.assert_allclose(one.calibrated_probabilities, expected, atol=1e-6)
+
+
 def test_calibration_changes_no_probability(word_model, make_translator_model):
     model = make_translator_model()
     model.calibration = CALIBRATION
