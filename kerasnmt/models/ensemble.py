@@ -31,6 +31,7 @@ class Ensemble(TranslationModel):
         _check_members(models)
         super().__init__(models[0].source_tokenizer, models[0].target_tokenizer, **kwargs)
         self.models = models
+        self.shortlist = next((one.shortlist for one in models if one.shortlist), None)
         self.built = True
 
     def save_to_preset(self, *args: Any, **kwargs) -> str:
