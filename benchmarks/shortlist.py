@@ -97,7 +97,12 @@ def main() -> None:
             "size": size,
             "frequent": frequent,
             "listed": round(
-                np.mean([model.shortlist.listed_ids(ids.to_tensor().numpy()[one]).size for one in batches])
+                np.mean(
+                    [
+                        model.shortlist.listed_ids(ids.to_tensor().numpy()[one]).size
+                        for one in batches
+                    ]
+                )
             ),
             "made_cpu_seconds": round(made, 1),
             "plain_cpu_seconds": round(statistics.median(one for (one, _), _ in pairs), 2),

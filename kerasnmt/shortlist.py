@@ -30,9 +30,7 @@ class Shortlist:
             string if it is not known.
     """
 
-    def __init__(
-        self, table: Any, frequent: Any, target_size: int, vocabulary: str = ""
-    ) -> None:
+    def __init__(self, table: Any, frequent: Any, target_size: int, vocabulary: str = "") -> None:
         self.table = np.asarray(table, _TYPE)
         # The special ids are in every list.
         self.frequent = np.union1d(np.arange(END_ID + 1), frequent).astype(_TYPE)

@@ -118,8 +118,7 @@ def keep_shortlist(path: Path, pairs: Sequence[tuple[str, str]], **options: int)
         The shortlist.
 
     Raises:
-        ValueError: If the path is not such a folder, there are no pairs, or the model cannot use a
-            shortlist.
+        ValueError: If the path is not such a folder, or the model cannot use a shortlist.
     """
     if not path.is_dir():
         hint = ", which has no folder of its own" if is_preset(path) else ""
@@ -127,8 +126,6 @@ def keep_shortlist(path: Path, pairs: Sequence[tuple[str, str]], **options: int)
             f"Expected the folder of a run or a preset, to write to. Received: {path}{hint}. Write "
             "a preset to a folder with zoo.from_preset(name).save_to_preset(folder)."
         )
-    if not pairs:
-        raise ValueError("Expected at least one pair, for a shortlist. Received: none.")
     trained = _trained(path)
     load_tensorflow()
     from kerasnmt.models import TranslationModel
