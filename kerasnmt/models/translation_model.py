@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kerasnmt.calibration import Calibration
 from kerasnmt import hooks
+from kerasnmt.calibration import Calibration
 from kerasnmt.columns import as_texts, check_same_length
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.models.search_model import SearchModel

@@ -1,5 +1,7 @@
 """Search restricted to listed ids."""
 
+import itertools
+
 import keras
 import numpy as np
 import pytest
@@ -103,7 +105,7 @@ def test_prefixes_terms_trees_and_repetitions(models):
     )
     for row, target in enumerate(np.array(found.ids[:, 0]).tolist()):
         assert target[: np.count_nonzero(prefix[row])] == prefix[row][prefix[row] > 0].tolist()
-        assert (11, 7) in zip(target, target[1:])
+        assert (11, 7) in itertools.pairwise(target)
         assert 5 not in target
         assert set(target) <= set(LISTED.tolist())
     assert set(np.unique(tree.ids)) <= set(LISTED.tolist())
@@ -128,7 +130,7 @@ def test_single_steps_compute_the_same(models, options):
 @pytest.mark.parametrize("name", ["pointer_generator_gru", "hard_attention_lstm"])
 def test_models_that_cannot(name):
     model = fill(getattr(zoo, name)(11, embedding_dim=6, units=6, dropout=0.0), 0)
-    with pytest.raises(ValueError, match="only projects features .* for a shortlist"):
+    with pytest.raises(ValueError, match="that only projects features"):
         model.search(SOURCE, listed_ids=LISTED)
 
 
