@@ -20,6 +20,14 @@ def translator_of(model: keras.Model, **options: Any) -> Any:
     return Translator(task_of(model, **options))
 
 
+def make_shortlist(model: keras.Model, *args: Any) -> Any:
+    """Return a shortlist of a model; see `kerasnmt.tasks.shortlists`."""
+    need_text_backend()
+    from kerasnmt.tasks.shortlists import make_shortlist
+
+    return make_shortlist(model, *args)
+
+
 def batches(*args: Any, **options: Any) -> Any:
     """Return batches of pairs of texts, and warn if pairs are dropped; see `kerasnmt.data.batches`.
 

@@ -55,6 +55,7 @@ COMMON = {
     "png",
     "progress_lines",
     "scripts",
+    "shortlist",
     "sizes",
     "small_weights",
     "time_cache",

@@ -103,6 +103,28 @@ class IBMModel1:
         """
         return float(self._probabilities([target], [source])[0, 0])
 
+    def likely(self, count: int, least: float = 0.0) -> dict[str, list[str]]:
+        """Return the most probable target words of each source word, best first.
+
+        Args:
+            count: Maximum number of target words of a source word.
+            least: Smallest t(target | source) of the target words.
+
+        Raises:
+            ValueError: If `fit` has not been called.
+        """
+        self._need_pairs()
+        order = np.lexsort((-self._t, self._pairs % _BASE))
+        e, f = self._pairs[order] % _BASE, self._pairs[order] // _BASE
+        ranks = np.arange(len(e)) - np.searchsorted(e, e)
+        kept = (ranks < count) & (self._t[order] >= least)
+        sources, targets = [*self._source_ids], [*self._target_ids]
+        words: dict[str, list[str]] = {word: [] for word in sources if word is not None}
+        for i, j in zip(e[kept].tolist(), f[kept].tolist(), strict=True):
+            if i:
+                words[sources[i]].append(targets[j])
+        return words
+
     def align(self, source: str, target: str) -> list[tuple[int, int]]:
         """Link each target word to its most probable source word.
 
@@ -127,16 +149,19 @@ class IBMModel1:
 
     def _probabilities(self, target: list[str], source: list[str | None]) -> np.ndarray:
         """Look up t, float64 `[target words, source words]`."""
-        if not len(self._pairs):
-            raise ValueError(
-                "Expected a fitted IBMModel1. Received: a model without pairs. Call fit(pairs) "
-                "first."
-            )
+        self._need_pairs()
         f = np.array([self._target_ids.get(word, -1) for word in target], int)
         e = np.array([self._source_ids.get(word, -1) for word in source], int)
         pairs = _word_pairs(f, e)
         entry = np.searchsorted(self._pairs, pairs).clip(max=len(self._pairs) - 1)
         return np.where(self._pairs[entry] == pairs, self._t[entry], 0.0)
+
+    def _need_pairs(self) -> None:
+        if not len(self._pairs):
+            raise ValueError(
+                "Expected a fitted IBMModel1. Received: a model without pairs. Call fit(pairs) "
+                "first."
+            )
 
 
 def _word_pairs(f: np.ndarray, e: np.ndarray) -> np.ndarray:

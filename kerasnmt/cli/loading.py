@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
+from kerasnmt.atomic_write import atomic_write
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
 from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
@@ -105,6 +106,38 @@ def load_run(
     return model, options
 
 
+def keep_shortlist(path: Path, pairs: Sequence[tuple[str, str]], **options: int) -> Any:
+    """Make the shortlist of the model of a run or a preset, and write it there.
+
+    Args:
+        path: Folder of the run or the preset.
+        pairs: Sources and targets.
+        **options: Options of `TranslationModel.make_shortlist`.
+
+    Returns:
+        The shortlist.
+
+    Raises:
+        ValueError: If the path is not such a folder, or the model cannot use a shortlist.
+    """
+    if not path.is_dir():
+        hint = ", which has no folder of its own" if is_preset(path) else ""
+        raise ValueError(
+            f"Expected the folder of a run or a preset, to write to. Received: {path}{hint}. Write "
+            "a preset to a folder with zoo.from_preset(name).save_to_preset(folder)."
+        )
+    trained = _trained(path)
+    load_tensorflow()
+    from kerasnmt.models import TranslationModel
+
+    model = trained.load()
+    if not isinstance(model, TranslationModel):
+        raise ValueError(f"{path}: expected a model that translates. Received: {model.name}.")
+    model.make_shortlist(*map(list, zip(*pairs, strict=True)), **options)
+    trained.keep_shortlist(model)
+    return model.shortlist
+
+
 def _load_one(
     path: str | Path, search: Sequence[str], translates: bool
 ) -> tuple[Any, dict[str, Any]]:
@@ -152,6 +185,11 @@ class _Run:
 
         return load_model(self.path, compile=False)
 
+    def keep_shortlist(self, model: Any) -> None:
+        """Write the model again, with its shortlist."""
+        with atomic_write(self.path) as temporary:
+            model.save(temporary)
+
 
 class _Preset:
     """Model that was saved as a preset."""
@@ -171,6 +209,10 @@ class _Preset:
     def load(self) -> Any:
         """Return the model."""
         return self.preset.load()
+
+    def keep_shortlist(self, model: Any) -> None:
+        """Write the shortlist of the model into the preset."""
+        self.preset.keep_shortlist(model.shortlist)
 
 
 def _trained(path: str | Path) -> _Run | _Preset:

@@ -22,6 +22,7 @@ from kerasnmt.cli.presets import presets
 from kerasnmt.cli.score import score
 from kerasnmt.cli.serve import serve
 from kerasnmt.cli.server_config import server_config
+from kerasnmt.cli.shortlist import shortlist
 from kerasnmt.cli.train import train
 from kerasnmt.cli.translate import translate
 from kerasnmt.cli.translate_files import translate_files
@@ -37,7 +38,7 @@ app = typer.Typer(
 )
 _VERBS = (
     *(demo, models, presets, init, train, launch, translate, translate_files, distill, evaluate),
-    *(compare, score, export, check, serve, server_config, attention, align),
+    *(compare, score, shortlist, export, check, serve, server_config, attention, align),
 )
 _SETTINGS = {
     # The options of the launched command are not options of `launch`.

@@ -115,6 +115,14 @@ def translate(
     ignore_case: IgnoreCase = False,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
+    shortlist: Annotated[
+        bool,
+        typer.Option(
+            "--shortlist",
+            help="Write only likely tokens of the model's shortlist, which is faster for a large "
+            "vocabulary; the same as --search shortlist=true. See `kerasnmt shortlist`.",
+        ),
+    ] = False,
     with_run: WithRuns = None,
     scores: Annotated[
         bool,
@@ -202,6 +210,8 @@ def translate(
         "question": question,
     }
     files = _files(_with_named_files(sources, field or []), text_columns(columns))
+    if shortlist:
+        search = [*(search or []), "shortlist=true"]
     changes = SearchChanges(beam_size, search, with_run)
     remote = _server_model(path, server, model, version, timeout)
     if remote is not None and any(changes):

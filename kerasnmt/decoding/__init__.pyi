@@ -2,6 +2,7 @@
 
 from .constraints import IMPOSSIBLE
 from .hypotheses import Hypotheses, SearchTree, StepOutputs
+from .listed_ids import EveryId, ListedIds
 from .penalties import length_penalty
 from .search_options import SearchOptions
 from .searching import search
@@ -11,7 +12,9 @@ from .translation_options import TranslationOptions
 
 __all__ = [
     "IMPOSSIBLE",
+    "EveryId",
     "Hypotheses",
+    "ListedIds",
     "SearchOptions",
     "SearchTree",
     "StepOutputs",

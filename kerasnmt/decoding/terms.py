@@ -130,9 +130,9 @@ class TermAutomaton:
         opens, closes = self._terms.opens, self._terms.closes
         if opens is None or closes is None:
             return ops.ones_like(ids, dtype="bool"), ops.ones_like(ids, dtype="bool")
-        inside = ops.logical_and(ids >= 0, ids < len(opens))
-        known = ops.where(inside, ids, UNKNOWN_ID)
         opens, closes = (ops.convert_to_tensor(one, "bool") for one in (opens, closes))
+        inside = ops.logical_and(ids >= 0, ids < ops.shape(opens)[0])
+        known = ops.where(inside, ids, UNKNOWN_ID)
         return ops.take(opens, known, axis=0), ops.take(closes, known, axis=0)
 
     def chosen(self, after: State, tables: dict[str, Any], ids: Any) -> State:

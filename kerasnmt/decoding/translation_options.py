@@ -23,6 +23,9 @@ class TranslationOptions(SearchOptions):
     split_sentences: bool = option(
         False, "Whether the sentences of a text are translated one by one."
     )
+    shortlist: bool = option(
+        False, "Whether translations consist of words that the model's shortlist has for the texts."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

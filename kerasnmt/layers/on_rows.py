@@ -27,7 +27,9 @@ def on_rows(function: Callable[[Any], Any], tensor: Any) -> Any:
     if symbolic or len(tensor.shape) == 2 or tensor.shape[-1] == 0:
         return function(tensor)
     outputs = function(ops.reshape(tensor, (-1, tensor.shape[-1])))
-    leading = tensor.shape[:-1]
+    leading, further = tensor.shape[:-1], outputs.shape[1:]
     if list(leading).count(None) > 1:
         leading = ops.shape(tensor)[:-1]
-    return ops.reshape(outputs, (*(-1 if n is None else n for n in leading), *outputs.shape[1:]))
+    if None in further:
+        further = ops.shape(outputs)[1:]
+    return ops.reshape(outputs, (*(-1 if n is None else n for n in leading), *further))

@@ -217,11 +217,15 @@ class EncoderDecoder(SearchModel):
         words = self.decoder.embedding.input_dim
         return self.sampling.mixed(target_ids, predicted, words, self.optimizer)
 
+    def output_rows(self, ids: Any) -> Any:
+        """Return the output weights of some ids; see `SearchModel.output_rows`."""
+        return self.decoder.output_rows(ids)
+
     def step(
-        self, ids: Any, states: Any, memory: dict[str, Any]
+        self, ids: Any, states: Any, memory: dict[str, Any], *rows: Any
     ) -> tuple[Any, dict[str, Any], Any]:
         """Predict the next token of each hypothesis of each row; see `SearchModel.step`."""
-        outputs, records, states = self.decoder.step(ids, states, memory)
+        outputs, records, states = self.decoder.step(ids, states, memory, *rows)
         return self.decoder.next_log_probability(outputs), records, states
 
     def attend(self, inputs: dict[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Ensemble(TranslationModel):
         _check_members(models)
         super().__init__(models[0].source_tokenizer, models[0].target_tokenizer, **kwargs)
         self.models = models
+        self.shortlist = next((one.shortlist for one in models if one.shortlist), None)
         self.built = True
 
     def save_to_preset(self, *args: Any, **kwargs) -> str:
@@ -73,13 +74,20 @@ class Ensemble(TranslationModel):
         """Return the mask of the source; see `SearchModel.memory_mask`."""
         return self.models[0].memory_mask(memory[0])
 
-    def step(self, ids: Any, states: list, memory: list) -> tuple[Any, dict[str, Any], list]:
+    def output_rows(self, ids: Any) -> list:
+        """Return the output weights of some ids of each member; see `SearchModel.output_rows`."""
+        return [model.output_rows(ids) for model in self.models]
+
+    def step(
+        self, ids: Any, states: list, memory: list, *rows: list
+    ) -> tuple[Any, dict[str, Any], list]:
         """Predict the next token of each hypothesis; see `SearchModel.step`.
 
         Args:
             ids: Previous tokens, int32 `[batch, hypotheses]`.
             states: States of the members.
             memory: Memories of the members.
+            *rows: Output weights of the members, or nothing.
 
         Returns:
             The logarithm of the mean of the members' probabilities, the mean of their records, and
@@ -87,7 +95,7 @@ class Ensemble(TranslationModel):
         """
         steps = [
             model.step(ids, *arguments)
-            for model, *arguments in zip(self.models, states, memory, strict=True)
+            for model, *arguments in zip(self.models, states, memory, *rows, strict=True)
         ]
         log_probabilities, records, new_states = zip(*steps, strict=True)
         sizes = [values.shape[-1] for values in log_probabilities]

@@ -7,7 +7,9 @@ import keras
 from keras import ops
 
 from kerasnmt.decoding import (
+    EveryId,
     Hypotheses,
+    ListedIds,
     SearchOptions,
     SearchTree,
     StepOutputs,
@@ -40,6 +42,7 @@ class SearchModel(keras.Model):
         *,
         prefix_ids: Any = None,
         terms: Terms | None = None,
+        listed_ids: Any = None,
         n_best: int = 1,
         with_records: bool = False,
         with_tree: bool = False,
@@ -57,6 +60,10 @@ class SearchModel(keras.Model):
             prefix_ids: Tokens with which each target must begin, int32 `[batch, prefix_length]`,
                 padded on the right with 0, or None.
             terms: Terms that each target must contain, or must not, as ids padded with 0, or None.
+            listed_ids: Ids that targets consist of, int32 `[size]`, in ascending order, padded on
+                the right with 0, or None for all. They must begin with the special ids 0, 1, 2 and
+                3, and contain the ids of prefixes and terms. The probabilities are those of a
+                softmax over these ids, which takes less time; see `kerasnmt.Shortlist`.
             n_best: Number of targets for each source, at most the number of hypotheses.
             with_records: Whether to return the records, such as attention weights.
             with_tree: Whether to return the tree of the beam search. Samples have no tree.
@@ -73,23 +80,29 @@ class SearchModel(keras.Model):
 
         Raises:
             ValueError: If an option or `n_best` is out of range, if there is a coverage penalty but
-                no attention, or a tree of samples or samples with terms are wanted.
+                no attention, a tree of samples or samples with terms are wanted, or the decoder
+                cannot predict only listed ids.
         """
         search_options = self._search_options(options)
-        start, given = self._start(inputs, prefix_ids, search_options)
-        return search(
-            self.step,
+        listed = self._listed(listed_ids)
+        start, given = self._start(inputs, prefix_ids, search_options, listed)
+        found = search(
+            listed.step(self.step),
             *start,
             search_options,
             end_id=END_ID,
             pad_id=PAD_ID,
             never_ids=search_options.never_ids(self.copies),
             n_best=n_best,
-            terms=terms,
+            terms=None if terms is None else listed.terms(terms),
             with_records=with_records,
             with_tree=with_tree,
             **given,
         )
+        if isinstance(found, Hypotheses):
+            return listed.written(found)
+        hypotheses, search_tree = found
+        return listed.written(hypotheses), listed.written(search_tree)
 
     def search_steps(
         self, *, with_records: bool = False, **options
@@ -110,29 +123,47 @@ class SearchModel(keras.Model):
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
         Returns:
-            `begin(inputs, prefix_ids=None)`, which takes arguments of `search`, and `advance(now)`.
-            Both return the state of the search, a structure of tensors, and
+            `begin(inputs, prefix_ids=None, listed_ids=None)`, which takes arguments of `search`,
+            and `advance(now)`. Both return the state of the search, a structure of tensors, and
             `kerasnmt.decoding.StepOutputs`.
 
         Raises:
             ValueError: If an option is out of range, or there is a coverage penalty but no
-                attention.
+                attention. `begin` raises the other errors of `search`.
         """
         search_options = self._search_options(options)
-        steps = Stepwise(
-            self.step,
-            search_options,
-            end_id=END_ID,
-            pad_id=PAD_ID,
-            never_ids=search_options.never_ids(self.copies),
-            with_records=with_records,
-        )
 
-        def begin(inputs: Any, prefix_ids: Any = None) -> tuple[Any, StepOutputs]:
-            start, given = self._start(inputs, prefix_ids, search_options)
-            return steps.begin(*start, **given)
+        def steps(listed: ListedIds | EveryId) -> Stepwise:
+            return Stepwise(
+                listed.step(self.step),
+                search_options,
+                end_id=END_ID,
+                pad_id=PAD_ID,
+                never_ids=search_options.never_ids(self.copies),
+                with_records=with_records,
+            )
 
-        return begin, steps.advance
+        def begin(
+            inputs: Any, prefix_ids: Any = None, listed_ids: Any = None
+        ) -> tuple[Any, StepOutputs]:
+            listed = self._listed(listed_ids)
+            start, given = self._start(inputs, prefix_ids, search_options, listed)
+            now, outputs = steps(listed).begin(*start, **given)
+            return (now, listed), listed.written(outputs)
+
+        def advance(state: tuple[Any, ListedIds | EveryId]) -> tuple[Any, StepOutputs]:
+            now, listed = state
+            now, outputs = steps(listed).advance(now)
+            return (now, listed), listed.written(outputs)
+
+        return begin, advance
+
+    def _listed(self, ids: Any) -> ListedIds | EveryId:
+        if ids is None:
+            return EveryId()
+        check_integers("listed_ids", ids)
+        ids = ops.cast(ids, "int32")
+        return ListedIds(ids, self.output_rows(ids))
 
     def _search_options(self, options: dict[str, Any]) -> SearchOptions:
         search_options = SearchOptions.from_keywords(options)
@@ -141,13 +172,13 @@ class SearchModel(keras.Model):
         return search_options
 
     def _start(
-        self, inputs: Any, prefix_ids: Any, options: SearchOptions
+        self, inputs: Any, prefix_ids: Any, options: SearchOptions, listed: ListedIds | EveryId
     ) -> tuple[tuple[Any, Any, Any, Any], dict[str, Any]]:
         """Encode sources, and return arguments of a search, by position and by keyword."""
         inputs = _source_inputs(inputs)
         if prefix_ids is not None:
             check_integers("prefix_ids", prefix_ids)
-            prefix_ids = ops.cast(prefix_ids, "int32")
+            prefix_ids = listed.numbers_of(ops.cast(prefix_ids, "int32"))
         states, memory = self.encode(inputs, steps=options.max_length)
         source_mask = self.memory_mask(memory)
         start_ids = ops.full_like(source_mask[:, 0], START_ID, dtype="int32")
@@ -177,16 +208,34 @@ class SearchModel(keras.Model):
         """
         raise NotImplementedError
 
-    def step(self, ids: Any, states: Any, memory: Any) -> tuple[Any, dict[str, Any], Any]:
+    def output_rows(self, ids: Any) -> Any:
+        """Return the output weights of some ids, for `step`.
+
+        Args:
+            ids: Int32 `[size]`, in ascending order, padded on the right with 0.
+
+        Returns:
+            A structure of tensors.
+
+        Raises:
+            ValueError: If the model does more than to project features to the vocabulary.
+        """
+        raise NotImplementedError
+
+    def step(
+        self, ids: Any, states: Any, memory: Any, *rows: Any
+    ) -> tuple[Any, dict[str, Any], Any]:
         """Predict the next token of each hypothesis of each row.
 
         Args:
             ids: Previous tokens, int32 `[batch, hypotheses]`.
             states: From `encode` or the previous step, `[batch, hypotheses, ...]`.
             memory: From `encode`.
+            *rows: From `output_rows`, to predict only its ids, or nothing for all ids.
 
         Returns:
-            The log-probabilities of the next tokens, float32 `[batch, hypotheses, vocabulary]`, or
+            The log-probabilities of the next tokens, float32 `[batch, hypotheses, vocabulary]`,
+            `[batch, hypotheses, size]` with `rows`, or
             `[batch, hypotheses, vocabulary + source_length]` if the model copies; the records, a
             dict which has `weights`, float32 `[batch, hypotheses, source_length]`, with attention;
             and the new states.

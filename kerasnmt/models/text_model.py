@@ -10,6 +10,10 @@ from kerasnmt import hooks
 from kerasnmt.calibration import Calibration
 from kerasnmt.columns import holds_texts
 from kerasnmt.layers.composite import Composite
+from kerasnmt.shortlist import Shortlist
+
+# Attributes that the config of a model keeps as documents, if it has them.
+_KEPT: dict[str, Any] = {"calibration": Calibration, "shortlist": Shortlist}
 
 
 class TextModel(Composite, keras.Model):
@@ -30,6 +34,8 @@ class TextModel(Composite, keras.Model):
     takes_requests: ClassVar[str] = "model.translate"
     # Calibration of probabilities, which the config of the model keeps, or None.
     calibration: Calibration | None = None
+    # Vocabulary shortlist, which the config of the model keeps, or None.
+    shortlist: Shortlist | None = None
 
     def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -161,12 +167,13 @@ class TextModel(Composite, keras.Model):
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments, where tokenizers have their vocabularies.
 
-        The target tokenizer is omitted if it is the source tokenizer, and so is a calibration that
-        the model does not have.
+        The target tokenizer is omitted if it is the source tokenizer, and so are a calibration and
+        a shortlist that the model does not have.
         """
         config = super().get_config()
-        if self.calibration is not None:
-            config["calibration"] = self.calibration.document()
+        for name in _KEPT:
+            if (part := getattr(self, name)) is not None:
+                config[name] = part.document()
         if self.target_tokenizer is self.source_tokenizer:
             config.pop("target_tokenizer", None)
         return config
@@ -176,8 +183,9 @@ class TextModel(Composite, keras.Model):
         """Create the model from the result of `get_config`."""
         if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
             hooks.register_tokenizers()
-        model = super().from_config({k: v for k, v in config.items() if k != "calibration"})
-        model.calibration = Calibration.of(config.get("calibration"))
+        model = super().from_config({k: v for k, v in config.items() if k not in _KEPT})
+        for name, kind in _KEPT.items():
+            setattr(model, name, kind.of(config.get(name)))
         return model
 
 

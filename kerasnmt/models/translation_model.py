@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kerasnmt import hooks
 from kerasnmt.calibration import Calibration
 from kerasnmt.columns import as_texts, check_same_length
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.models.text_model import TextModel
+from kerasnmt.shortlist import Shortlist
+from kerasnmt.sizes import check_size
 
 
 class TranslationModel(TextModel, SearchModel):
@@ -48,6 +51,7 @@ class TranslationModel(TextModel, SearchModel):
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
+        shortlist: bool = False,
         batch_size: int = 64,
         **options,
     ) -> Any:
@@ -80,6 +84,9 @@ class TranslationModel(TextModel, SearchModel):
             split_sentences: Whether each text is split into sentences, which are translated one by
                 one and joined. The rule is cautious, and does not split after abbreviations;
                 `kerasnmt.text.split_sentences` documents it.
+            shortlist: Whether translations consist of the tokens that the model's shortlist has for
+                the texts of a batch; see `make_shortlist`. This is faster for a large vocabulary.
+                A translation can then depend on the other texts of its batch.
             batch_size: Number of texts in a batch.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
@@ -91,13 +98,15 @@ class TranslationModel(TextModel, SearchModel):
             ValueError: If the model has no tokenizers, an option is out of range, the numbers of
                 texts, prefixes, terms and contexts differ, the model reads contexts but there are
                 none, there are terms with `samples`, `beam_size=1` or, for a text of several
-                sentences, `split_sentences`, or the Keras backend is not TensorFlow or JAX.
+                sentences, `split_sentences`, the model has no shortlist but shall use one, or the
+                Keras backend is not TensorFlow or JAX.
         """
         SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(
             replace_unknown=replace_unknown,
             dictionary=dictionary,
             split_sentences=split_sentences,
+            shortlist=shortlist,
             **options,
         )
         return translator.translate(
@@ -117,6 +126,7 @@ class TranslationModel(TextModel, SearchModel):
         contexts: str | Sequence[str] | None = None,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        shortlist: bool = False,
         batch_size: int = 64,
         **options,
     ) -> Any:
@@ -132,6 +142,7 @@ class TranslationModel(TextModel, SearchModel):
             contexts: See `translate`.
             replace_unknown: See `translate`.
             dictionary: See `translate`.
+            shortlist: See `translate`.
             batch_size: Number of texts in a batch.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
 
@@ -144,7 +155,7 @@ class TranslationModel(TextModel, SearchModel):
         """
         SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(
-            replace_unknown=replace_unknown, dictionary=dictionary, **options
+            replace_unknown=replace_unknown, dictionary=dictionary, shortlist=shortlist, **options
         )
         return translator.n_best(texts, contexts=contexts, batch_size=batch_size)
 
@@ -157,6 +168,7 @@ class TranslationModel(TextModel, SearchModel):
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
+        shortlist: bool = False,
         **options,
     ) -> Iterator[str]:
         """Translate one text, and return an iterator of pieces of the translation as they are made.
@@ -179,6 +191,7 @@ class TranslationModel(TextModel, SearchModel):
             replace_unknown: See `translate`.
             dictionary: See `translate`.
             split_sentences: See `translate`. The sentences follow each other.
+            shortlist: See `translate`.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=1`, with
                 which the words come soonest. At most one sample.
 
@@ -194,6 +207,7 @@ class TranslationModel(TextModel, SearchModel):
             replace_unknown=replace_unknown,
             dictionary=dictionary,
             split_sentences=split_sentences,
+            shortlist=shortlist,
             **options,
         )
         return translator.stream(text, context=context, prefix=prefix)
@@ -351,6 +365,43 @@ class TranslationModel(TextModel, SearchModel):
         self.calibration = Calibration.fit(found, references)
         self._translators.clear()  # they have copies of the description
         return self.calibration
+
+    def make_shortlist(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        size: int = 50,
+        frequent: int = 100,
+    ) -> Shortlist:
+        """Make the vocabulary shortlist of the model from training pairs, and keep it.
+
+        It has the most probable target tokens of each source token, by IBM model 1, and the most
+        frequent target tokens. `translate(texts, shortlist=True)` writes only tokens that it has
+        for the sources of a batch, which makes the output layer of a search smaller. Saved models
+        and presets keep it.
+
+        Args:
+            sources: Source sentences.
+            targets: Translation of each source.
+            size: Maximum number of target tokens of each source token.
+            frequent: Number of the most frequent target tokens.
+
+        Returns:
+            The shortlist.
+
+        Raises:
+            ValueError: If the model has no tokenizers or its decoder cannot use a shortlist, the
+                numbers of sources and targets differ, or there are no words.
+        """
+        self._need_tokenizers()
+        sources, targets = as_texts("sources", sources), as_texts("targets", targets)
+        check_same_length("targets", targets, "sources", len(sources))
+        check_size("size", size)
+        check_size("frequent", frequent, least=0)
+        self.shortlist = hooks.make_shortlist(self, sources, targets, size, frequent)
+        self._translators.clear()  # they have copies of it
+        return self.shortlist
 
     def score(
         self,

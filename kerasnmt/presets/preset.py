@@ -10,7 +10,7 @@ from typing import Any
 
 import keras
 
-from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.atomic_write import atomic_folder, atomic_write
 from kerasnmt.config_parts import parts_of_config
 from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
@@ -21,6 +21,7 @@ from kerasnmt.presets.weights import FORMATS, read_weights, write_weights
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets.folders import CONFIG, METADATA
+from kerasnmt.shortlist import Shortlist
 from kerasnmt.version import __version__
 
 FORMAT = 1
@@ -180,6 +181,16 @@ class Preset:
             )
         return model
 
+    def keep_shortlist(self, shortlist: Shortlist) -> None:
+        """Write a shortlist of the model into the config, in place of an earlier one."""
+        config = self.config()
+        config["config"]["shortlist"] = shortlist.document()
+        with atomic_write(self.folder / CONFIG) as temporary:
+            temporary.write_text(_json(config), encoding="utf-8")
+        self.metadata["files"][CONFIG] = _file(self.folder / CONFIG)
+        with atomic_write(self.folder / METADATA) as temporary:
+            temporary.write_text(_json(self.metadata), encoding="utf-8")
+
     def _read_metadata(self) -> dict[str, Any]:
         path = self.folder / METADATA
         if not path.exists():
@@ -277,10 +288,7 @@ def save_preset(
             json.dumps(tokenizers, ensure_ascii=False) + "\n", encoding="utf-8"
         )
         write_weights(model, written / WEIGHTS, weights)
-        files = {
-            name: {"bytes": (written / name).stat().st_size, "sha256": _sha256(written / name)}
-            for name in (CONFIG, TOKENIZER, WEIGHTS)
-        }
+        files = {name: _file(written / name) for name in (CONFIG, TOKENIZER, WEIGHTS)}
         metadata = {
             "format": FORMAT,
             "kerasnmt_version": __version__,
@@ -376,6 +384,11 @@ def _is_of(value: Any, kind: type) -> bool:
 
 def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _file(path: Path) -> dict[str, Any]:
+    """Return the entry of a file in the metadata."""
+    return {"bytes": path.stat().st_size, "sha256": _sha256(path)}
 
 
 def _sha256(path: Path) -> str:

@@ -82,7 +82,7 @@ class SearchStream:
         )
 
         def run(batch: dict[str, Any]) -> tuple[Any, StepOutputs]:
-            return first(batch["inputs"], batch.get("prefix_ids"))
+            return first(batch["inputs"], batch.get("prefix_ids"), batch.get("listed_ids"))
 
         if keras.backend.backend() == "jax":
             read = tf.function(

@@ -104,6 +104,10 @@ class SearchTask(Task):
         """Return a dict with the `inputs` of the model, and the source."""
         raise NotImplementedError
 
+    def _listing(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Return a batch with the `listed_ids` of a shortlist. By default, there is none."""
+        return batch
+
     def _ids(self, hypotheses: Hypotheses, source: Any) -> tf.Tensor:
         """Return the ids to write for hypotheses, int32 `[batch, n_best, length]`."""
         return hypotheses.ids
@@ -131,7 +135,7 @@ class SearchTask(Task):
 
     def _read_prefix_ids(self, prefix_ids: tf.Tensor, *fields: tf.Tensor) -> tuple[dict, Any]:
         batch, source = self._read(*fields)
-        return {**batch, "prefix_ids": prefix_ids}, source
+        return self._listing({**batch, "prefix_ids": prefix_ids}), source
 
     def _read_target_ids(self, target_ids: tf.Tensor, *fields: tf.Tensor) -> tuple[dict, Any]:
         batch, source = self._read(*fields)
@@ -149,6 +153,7 @@ class SearchTask(Task):
             batch["inputs"],
             prefix_ids=batch["prefix_ids"],
             terms=self._terms(batch),
+            listed_ids=batch.get("listed_ids"),
             n_best=self.options.hypotheses,
             with_records=self.model.has_attention,
             with_tree=searches,

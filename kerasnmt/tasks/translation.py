@@ -13,6 +13,7 @@ from kerasnmt.decoding import Hypotheses, SearchOptions, Terms, TranslationOptio
 from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
+from kerasnmt.tasks.shortlists import ShortlistInGraph
 from kerasnmt.tasks.streaming import joined
 from kerasnmt.tasks.task import Steps
 from kerasnmt.text.sentence_ends import split_text
@@ -85,6 +86,10 @@ class TranslationTask(SearchTask):
         split_sentences: Whether `serving_default` splits each text into sentences, translates
             them one by one, and joins the translations; see `kerasnmt.text.split_sentences`. The
             score is the sum of their scores, and `max_length` limits each sentence.
+        shortlist: Whether the search is restricted to the ids that the model's shortlist has for
+            the sources of a batch, and those of prefixes and terms. Then the answer to a row can
+            depend on other rows. `score`, `confidence` and `inspect` use the whole vocabulary for
+            the probabilities of given or found words.
         applied: See `Task`.
         **options: Options of `kerasnmt.decoding.SearchOptions`. `max_length` also limits sources.
 
@@ -100,16 +105,21 @@ class TranslationTask(SearchTask):
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
+        shortlist: bool = False,
         applied: Callable[[Callable], Callable] | None = None,
         **options,
     ) -> None:
         super().__init__(model, applied)
         self.options = _checked_options(model, options)
         TranslationOptions(  # checks the types
-            replace_unknown=replace_unknown, dictionary=dictionary, split_sentences=split_sentences
+            replace_unknown=replace_unknown,
+            dictionary=dictionary,
+            split_sentences=split_sentences,
+            shortlist=shortlist,
         )
         _check_replacement(model, replace_unknown, dictionary)
         self.split_sentences = split_sentences
+        self.shortlist = ShortlistInGraph(model) if shortlist else None
         self.codec = TranslationCodec(
             model.source_tokenizer,
             model.target_tokenizer,
@@ -128,6 +138,7 @@ class TranslationTask(SearchTask):
             **asdict(self.options),
             "replace_unknown": self.codec.replaces,
             "split_sentences": self.split_sentences,
+            "shortlist": self.shortlist is not None,
             "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
             "source_tags": self.codec.source_tokenizer.tags,
@@ -259,7 +270,15 @@ class TranslationTask(SearchTask):
 
     def _read(self, *texts: tf.Tensor) -> tuple[dict[str, Any], EncodedSource]:
         source = self._encoded(texts)
-        return {"inputs": source.inputs()}, source
+        return self._listing({"inputs": source.inputs()}), source
+
+    def _listing(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Add the `listed_ids` of a shortlist to a batch, which include its prefixes and terms."""
+        if self.shortlist is None:
+            return batch
+        others = [batch[name] for name in ("prefix_ids",) if name in batch]
+        others += batch.get("terms", ())[:1]
+        return {**batch, "listed_ids": self.shortlist(batch["inputs"]["source_ids"], *others)}
 
     def _read_sentences(
         self, text: tf.Tensor, *others: tf.Tensor
@@ -275,7 +294,7 @@ class TranslationTask(SearchTask):
     ) -> tuple[dict[str, Any], EncodedSource]:
         batch, source = self._read(*texts)
         prefix_ids = self.codec.encode_target(prefix, source).to_tensor(PAD_ID)
-        return {**batch, "prefix_ids": prefix_ids}, source
+        return self._listing({**batch, "prefix_ids": prefix_ids}), source
 
     def _read_terms(
         self, lines: tf.Tensor, *fields: tf.Tensor
@@ -284,7 +303,8 @@ class TranslationTask(SearchTask):
         has_prefix = len(fields) > len(self.fields)
         batch, source = (self._read_prefix if has_prefix else self._read)(*fields)
         terms = self.codec.encode_terms(lines, source, self.options.max_length)
-        return {**batch, "terms": (terms.ids, terms.numbers)}, (source, terms.written)
+        batch = self._listing({**batch, "terms": (terms.ids, terms.numbers)})
+        return batch, (source, terms.written)
 
     def _read_ids_and_terms(
         self, prefix_ids: tf.Tensor, lines: tf.Tensor, *texts: tf.Tensor
@@ -312,6 +332,7 @@ class TranslationTask(SearchTask):
                 batch["inputs"],
                 prefix_ids=batch.get("prefix_ids"),
                 terms=self._terms(batch),
+                listed_ids=batch.get("listed_ids"),
                 n_best=n_best,
                 with_records=with_records or self.codec.replaces,
                 **asdict(self.options),

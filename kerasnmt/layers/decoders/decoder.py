@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import keras
 
 from kerasnmt.layers.composite import Composite
+from kerasnmt.layers.decoders.generators import OutputRows, VocabularyProjection
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 
@@ -30,6 +31,8 @@ class Decoder(Composite, keras.layers.Layer):
     has_heads: bool = False
     # Layer that turns features into a distribution over the vocabulary, if there is one.
     generator: Any = None
+    # Whether the outputs of `step` are the generator's, so that it can take `rows`.
+    takes_rows: bool = False
     # Whether the generator can have another normalizer than the softmax, for an entmax loss.
     has_entmax_loss: bool = True
     # Names of the tensors in the `measured` of `log_probability`.
@@ -110,6 +113,25 @@ class Decoder(Composite, keras.layers.Layer):
             Outputs and records of one position, as in `call`; and the new state.
         """
         raise NotImplementedError
+
+    def output_rows(self, ids: Any) -> OutputRows:
+        """Return the output weights of some ids, for a search that writes no others.
+
+        A decoder with `takes_rows` takes them as a last argument of `step`, whose outputs then
+        belong to these ids.
+
+        Args:
+            ids: Int32 `[size]`, in ascending order, padded on the right with 0.
+
+        Raises:
+            ValueError: If the decoder does more than to project features to the vocabulary.
+        """
+        if not self.takes_rows or not isinstance(self.generator, VocabularyProjection):
+            raise ValueError(
+                "Expected a decoder that only projects features to the vocabulary, for a "
+                f"shortlist. Received: {type(self).__name__}. Search without a shortlist."
+            )
+        return self.generator.output_rows(ids, self.embedding.embeddings)
 
     def next_log_probability(self, outputs: Any) -> Any:
         """Return log p of every possible next id.

@@ -1,7 +1,7 @@
 """Generators, which turn features into a distribution over the vocabulary."""
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 from keras import ops
@@ -13,6 +13,26 @@ from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.speed.log_probability import projected_log_probability, token_log_probability
+
+# Logit of padding in a list of ids, whose probability is 0 with every normalizer.
+_NO_LOGIT = -1e9
+
+
+class OutputRows(NamedTuple):
+    """Weights of a vocabulary projection for some ids.
+
+    Attributes:
+        kernel: Their columns of the matrix W, `[units, size]`.
+        bias: Their biases, `[size]`.
+    """
+
+    kernel: Any
+    bias: Any
+
+    def logits(self, features: Any) -> Any:
+        """Return the logits of these ids, `[..., size]`, for features `[..., units]`."""
+        # TensorFlow fuses the product of two matrices and a bias.
+        return on_rows(lambda rows: ops.matmul(rows, self.kernel) + self.bias, features)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -66,8 +86,7 @@ class VocabularyProjection(Composite, keras.layers.Layer):
         """
         kernel = self._kernel(embeddings, features.dtype)
         if targets is None:
-            # TensorFlow fuses the product of two matrices and a bias.
-            return on_rows(lambda rows: ops.matmul(rows, kernel) + self.bias, features)
+            return OutputRows(kernel, self.bias).logits(features)
 
         def of_tokens(rows: Any, ids: Any) -> tuple[Any, ...]:
             if self.normalizer != "softmax":
@@ -81,9 +100,28 @@ class VocabularyProjection(Composite, keras.layers.Layer):
         log, mean, *gain = targets.apply(of_tokens, features)
         return TokenProbability(log, mean, {}, *gain)
 
+    def output_rows(self, ids: Any, embeddings: Any = None) -> OutputRows:
+        """Return the weights of some ids, for a distribution over these ids alone.
+
+        Args:
+            ids: Int32 `[size]`, in ascending order, padded on the right with 0.
+            embeddings: See `call`.
+
+        Returns:
+            The weights. `next_log_probability` of their logits gives padding a probability of 0.
+        """
+        real = ops.logical_or(ids > 0, ops.arange(ops.shape(ids)[0], dtype="int32") == 0)
+        bias = ops.where(real, ops.take(ops.convert_to_tensor(self.bias), ids), _NO_LOGIT)
+        rows = OutputRows(self._kernel_of(ids, embeddings), bias)
+        return OutputRows(*(ops.cast(one, self.compute_dtype) for one in rows))
+
     def _kernel(self, embeddings: Any, dtype: str) -> Any:
         """Return the matrix W, `[units, vocabulary]`."""
         return self.kernel
+
+    def _kernel_of(self, ids: Any, embeddings: Any) -> Any:
+        """Return the columns of W for some ids, `[units, size]`."""
+        return ops.take(ops.convert_to_tensor(self.kernel), ids, axis=1)
 
     def next_log_probability(self, logits: Any) -> Any:
         """Return log p of every id, float32 `[..., vocabulary]`."""
@@ -134,6 +172,9 @@ class TiedVocabularyProjection(VocabularyProjection):
 
     def _kernel(self, embeddings: Any, dtype: str) -> Any:
         return ops.transpose(ops.cast(embeddings, dtype))
+
+    def _kernel_of(self, ids: Any, embeddings: Any) -> Any:
+        return ops.transpose(ops.take(ops.convert_to_tensor(embeddings), ids, axis=0))
 
 
 @functools.cache

@@ -7,6 +7,7 @@ import keras
 
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.decoders.decoder_loop import ReadoutDecoder
+from kerasnmt.layers.decoders.generators import OutputRows
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
 
@@ -30,6 +31,8 @@ class RecurrentDecoder(ReadoutDecoder):
             `[UpperLayer(GRUCell(units))]`. The bridge computes their first states too: those of the
             topmost layer come first, those of the cell last.
     """
+
+    takes_rows = True
 
     def __init__(
         self,
@@ -58,14 +61,17 @@ class RecurrentDecoder(ReadoutDecoder):
         return self.generate(readout_inputs, training, targets), _records(weights)
 
     def step(
-        self, ids: Any, state: DecoderState, memory: dict[str, Any]
+        self, ids: Any, state: DecoderState, memory: dict[str, Any], rows: OutputRows | None = None
     ) -> tuple[Any, dict[str, Any], DecoderState]:
         """Predict the next token of each hypothesis; see `Decoder`.
 
-        Here `ids` may also be `[batch]`, with a state `[batch, ...]`.
+        Here `ids` may also be `[batch]`, with a state `[batch, ...]`. `rows` are from
+        `output_rows`, or None for the whole vocabulary.
         """
         readout_inputs, weights, state = self.run_step(ids, state, memory)
-        return self.generate(readout_inputs), _records(weights), state
+        if rows is None:
+            return self.generate(readout_inputs), _records(weights), state
+        return rows.logits(self.readout(*readout_inputs)), _records(weights), state
 
     def generate(
         self,

@@ -8,6 +8,7 @@ from keras import ops
 
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.decoders.decoder import Decoder
+from kerasnmt.layers.decoders.generators import OutputRows
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.time_cache import TimeCache
@@ -181,6 +182,7 @@ class TransformerDecoder(Decoder):
 
     has_attention = True
     has_heads = True
+    takes_rows = True
 
     def __init__(
         self,
@@ -266,9 +268,15 @@ class TransformerDecoder(Decoder):
         return self._generate(words, targets), self._records(weights)
 
     def step(
-        self, ids: Any, state: TransformerState | list, memory: dict[str, Any]
+        self,
+        ids: Any,
+        state: TransformerState | list,
+        memory: dict[str, Any],
+        rows: OutputRows | None = None,
     ) -> tuple[Any, dict[str, Any], TransformerState]:
         """Predict the next token of each hypothesis; see `Decoder`.
+
+        `rows` are from `output_rows`, or None for the whole vocabulary.
 
         Raises:
             ValueError: If the state has no room for steps.
@@ -296,7 +304,8 @@ class TransformerDecoder(Decoder):
             states.append(following)
         cache = cache and cache._replace(values=caching)
         state = TransformerState(state.position + 1, cache, constant)
-        return self._generate(words), self._records(weights), state
+        outputs = self._generate(words) if rows is None else rows.logits(self._normalized(words))
+        return outputs, self._records(weights), state
 
     def attend_by_head(self, target_ids: Any, memory: dict[str, Any]) -> Any:
         """Return the attention weights of each head of each layer; see `Decoder`."""
@@ -324,9 +333,11 @@ class TransformerDecoder(Decoder):
         return words, weights
 
     def _generate(self, words: Any, targets: Targets | None = None) -> Any:
-        if self.normalization is not None:
-            words = self.normalization(words)
+        words = self._normalized(words)
         return self.generator(words, self.embedding.embeddings, targets=targets)
+
+    def _normalized(self, words: Any) -> Any:
+        return words if self.normalization is None else self.normalization(words)
 
     def _records(self, weights: list[Any]) -> dict[str, Any]:
         return {"weights": ops.mean(weights[max(len(weights) - 2, 0)], axis=1)}

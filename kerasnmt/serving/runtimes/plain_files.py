@@ -1,12 +1,20 @@
 """Files of exports that are not SavedModels."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from kerasnmt.runtime.loading import DESCRIPTION, TOKENIZERS
 
-__all__ = ["DESCRIPTION", "MODEL", "TOKENIZERS", "serialized_tokenizers", "write_json"]
+__all__ = [
+    "DESCRIPTION",
+    "MODEL",
+    "TOKENIZERS",
+    "refuse_shortlist",
+    "serialized_tokenizers",
+    "write_json",
+]
 
 MODEL = "model"  # folder of the model of a site
 
@@ -22,6 +30,16 @@ def serialized_tokenizers(model: Any) -> dict[str, Any]:
         for side, tokenizer in sides.items()
         if tokenizer is not None
     }
+
+
+def refuse_shortlist(options: Mapping[str, Any], title: str) -> None:
+    """Raise a `ValueError` if the options of an export ask for a vocabulary shortlist."""
+    if options.get("shortlist"):
+        raise ValueError(
+            f"Expected shortlist=False for {title}, whose graphs compute the whole output. "
+            "Received: shortlist=True. Set it to False, on the command line with --search "
+            "shortlist=false."
+        )
 
 
 def write_json(path: Path, document: Any) -> None:

@@ -273,6 +273,8 @@ def test_confidence(exported, javascript):
     expected = load(folder).confidence(texts)
     for pair in zip([one, *found], [expected[0], *expected], strict=True):
         assert_confidence(*pair)
+
+
 def with_characters(folder, characters):
     """Replace the words of an export by as many characters."""
     description = json.loads((folder / "kerasnmt.json").read_text())

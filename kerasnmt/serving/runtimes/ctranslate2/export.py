@@ -13,6 +13,7 @@ from kerasnmt.serving.runtimes.ctranslate2.model import (
 from kerasnmt.serving.runtimes.ctranslate2.transformer_spec import (
     check_transformer,
     transformer_spec,
+    vocabulary_map,
 )
 from kerasnmt.serving.runtimes.export_module import ExportModule
 from kerasnmt.serving.runtimes.plain_files import (
@@ -67,6 +68,7 @@ def export_ctranslate2(
             size, and CTranslate2 computes with int8.
         **options: Options of `kerasnmt.decoding.SearchOptions`, which are fixed in the export:
             `beam_size`, `length_penalty`, `length_normalization`, `max_length` and `allow_unknown`.
+            And `shortlist`, which writes the model's shortlist as `vmap.txt`.
 
     Returns:
         Path of the folder.
@@ -98,6 +100,9 @@ def export_ctranslate2(
     spec.optimize(quantization=weights)
     with atomic_folder(directory) as folder:
         spec.save(str(folder))
+        if description["shortlist"]:
+            lines = vocabulary_map(model)
+            (folder / "vmap.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
         write_json(folder / TOKENIZERS, serialized_tokenizers(model))
         description["files"] = {path.name: sha256(path) for path in sorted(folder.iterdir())}
         written = CTranslate2Model(folder, description)

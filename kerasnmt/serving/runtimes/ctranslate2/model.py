@@ -173,6 +173,7 @@ class CTranslate2Model(ServedModel):
             # In a beam search for several texts, CTranslate2 4.8 returns the attention of the first
             # token of another text.
             max_batch_size=1 if with_weights else _BATCH_SIZE,
+            use_vmap=bool(self.description.get("shortlist")),
             disable_unk=self.description.get("allow_unknown") is False,
             return_end_token=True,
             return_scores=True,

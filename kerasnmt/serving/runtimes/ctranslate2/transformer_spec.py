@@ -139,6 +139,19 @@ def transformer_spec(model: keras.Model, max_length: int) -> Any:
     return model_spec
 
 
+def vocabulary_map(model: keras.Model) -> Iterator[str]:
+    """Yield the lines of CTranslate2's vocabulary map, for the shortlist of a model.
+
+    A line has a source token, a tab, and its likely target tokens with spaces between them. The
+    line of the empty source has the target tokens of all sources.
+    """
+    sources, targets = _tokens(model.source_tokenizer), _tokens(model.target_tokenizer)
+    yield "\t" + " ".join(targets[number] for number in model.shortlist.frequent)
+    for source, row in zip(sources, model.shortlist.table, strict=True):
+        if row.any():
+            yield f"{source}\t{' '.join(targets[number] for number in row[row > 0])}"
+
+
 def _parts(model: keras.Model) -> Iterator[tuple[Any, tuple[type, ...]]]:
     """Yield parts of a model with their supported classes. Stop at a part of another class."""
     encoder, decoder = (getattr(model, side, model) for side in ("encoder", "decoder"))

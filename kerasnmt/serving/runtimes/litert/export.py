@@ -18,6 +18,7 @@ from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
     TOKENIZERS,
+    refuse_shortlist,
     serialized_tokenizers,
     write_json,
 )
@@ -87,6 +88,7 @@ def export_lite(
                 f"attention weights. Received: {name}=True. Set it to False, on the command line "
                 f"with --search {name}=false, or use model.export."
             )
+    refuse_shortlist(options, "LiteRT")
     module = ExportModule(model, weights=weights, **options)  # checks the options
     if module.contract.answer != "translation":
         raise ValueError(

@@ -19,6 +19,7 @@ from kerasnmt.serving.runtimes.onnx.whole_search import make_search
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
     TOKENIZERS,
+    refuse_shortlist,
     serialized_tokenizers,
     write_json,
 )
@@ -91,6 +92,7 @@ def export_onnx(
             f"with compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), "
             "which has the same weights."
         )
+    refuse_shortlist(options, "ONNX Runtime")
     module = ExportModule(model, **options)  # checks the options
     if module.fields not in _PARTS:
         raise ValueError(
