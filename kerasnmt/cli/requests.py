@@ -127,10 +127,13 @@ class RequestFiles:
 
     Attributes:
         fields: Names of the fields of the requests.
+        named: Whether the fields have names, as those of a table with a heading row.
 
     Raises:
         ValueError: If the fields belong to no kind of requests.
     """
+
+    named = True
 
     def __init__(self, sources: Mapping[str, Any]) -> None:
         names = [name for name, source in sources.items() if source]
@@ -201,6 +204,7 @@ class RequestTable:
 
     Attributes:
         fields: Names of the fields of the requests.
+        named: Whether the columns of the file have names.
 
     Raises:
         ValueError: If the first row has no such columns.
@@ -210,6 +214,7 @@ class RequestTable:
 
     def __init__(self, path: Path, columns: Sequence[Column]) -> None:
         self._path, self._columns = path, columns
+        self.named = isinstance(columns[0], str)
         self.fields = ("text", "context")[: len(columns)]
         if not self.live:  # a wrong column is refused before a model is loaded
             next(table_records(path, columns))

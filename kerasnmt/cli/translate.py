@@ -231,6 +231,7 @@ def translate(
             alignments=alignments,
             confidence=confidence,
             n_best=n_best is not None,
+            columns=columns is not None,
             format=form is not Format.TEXT,
         )
     wanted = WantedTerms(terms, glossary, ignore_case)
@@ -249,8 +250,7 @@ def translate(
     answers.check_beam(translator.description)
     check_fields(translator.fields, files.fields)
     start = checked_tags(tags, translator)
-    by_number = columns is not None and columns[:1].isdecimal()
-    writer = RecordWriter(form, heading=not by_number)
+    writer = RecordWriter(form, heading=files.named)
     if files.live and files.from_stdin and sys.stdin.isatty():
         console.print("Type a sentence and press Enter; Ctrl-D ends.", highlight=False)
     done = 0

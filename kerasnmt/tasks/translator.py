@@ -199,6 +199,8 @@ class Translator:
         splits = bool(self.description.get("split_sentences")) and "prefix" not in request
         sentences = sentences_of(texts, lines, glossary, splits)
         check_terms([one.line for one in sentences], self.description)
+        name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
+        self._function(name)  # raises an error before the first text that has a term
         if not any(one.line for one in sentences):
             if "prefix" in request:
                 return self._run("forced_prefix", request, _answers, batch_size, first_number)
@@ -212,7 +214,6 @@ class Translator:
         }
         if self._model.source_lengths is not None:
             self._warn_of_cuts(texts, first_number)
-        name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
         found: list[list[tuple[str, float]]] = [[] for _ in texts]
         answers = self._run(name, columns, rows, batch_size)
         for one, (text, score, written) in zip(sentences, answers, strict=True):

@@ -111,6 +111,14 @@ def test_csv_keeps_its_fields(translate, table, records):
     assert done.out == "".join(f"{one['note'].upper()}\n" for one in records)
 
 
+def test_a_name_of_a_column_may_begin_with_a_digit(translate, tmp_path):
+    path = write(tmp_path / "data.csv", ["1st,2nd", "a,b"])
+    done = translate("--input", path, "--columns", "2nd")
+    assert done.lines == ["1st,2nd,translation", "a,b,B"]
+    path = write(tmp_path / "data.tsv", ["a\tb"])
+    assert translate("--input", path, "--columns", " 2").lines == ["a\tb\tB"]
+
+
 def test_columns_by_number_have_no_heading(translate, tmp_path):
     path = write(tmp_path / "data.tsv", ["1\tone", "2\t犬", '3\t"quotes" stay'])
     done = translate("--input", path, "--columns", 2)

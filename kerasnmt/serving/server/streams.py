@@ -46,6 +46,11 @@ def event_stream(session: Session, document: Mapping[str, Any], max_text_bytes: 
         InternalServerError: If the model fails at once.
     """
     fields = {name: value for name, value in document.items() if name != "provisional"}
+    provisional = document.get("provisional", False)
+    if not isinstance(provisional, bool):
+        raise BadRequest(
+            f"Expected provisional to be true or false. Received: {provisional!r:.80}."
+        )
     request = {name: _field(name, value, max_text_bytes) for name, value in fields.items()}
     try:
         progress = session.progress(request)
@@ -53,7 +58,7 @@ def event_stream(session: Session, document: Mapping[str, Any], max_text_bytes: 
         raise BadRequest(str(error)) from error
     except RuntimeError as error:
         raise InternalServerError(str(error)) from error
-    events = _events(progress, bool(document.get("provisional")))
+    events = _events(progress, provisional)
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     return Response(events, content_type=CONTENT_TYPE, headers=headers)
 

@@ -90,6 +90,12 @@ def test_the_bytes_of_the_events(make):
     assert events(answer) == [("end", {"text": "", "score": -0.1234568})]
 
 
+def test_provisional_is_a_boolean(make):
+    answer = Client(make()).post(STREAM, json={"text": "abc", "provisional": "false"})
+    assert answer.status_code == 400
+    assert "Expected provisional to be true or false. Received: 'false'" in answer.json["error"]
+
+
 def test_provisional_words(make):
     answer = Client(make()).post(STREAM, json={"text": "abc", "provisional": True})
     assert events(answer) == [
