@@ -40,8 +40,8 @@ class Translator:
             `load_export`, `load_lite` or `kerasnmt.runtime.load_onnx`; a `RestClient`; or a
             `GrpcClient`.
         low_score: Score below which a translation is doubtful, because nearly all sentences of the
-            test data score higher; see `TextModel.save_to_preset`. `ask` and `best` warn of such
-            texts. None for no warning.
+            test data score higher; see `TextModel.save_to_preset`. `ask`, `best` and `stream` warn
+            of such texts, unless a prefix or terms change the scores. None for no warning.
 
     Attributes:
         description: Facts about the model, such as `beam_size`; see `ServedModel`.
@@ -272,7 +272,8 @@ class Translator:
         if self._model.source_lengths is not None:
             self._warn_of_cuts(columns["text"], first_number)
         progress = self._model.progress({field: values[0] for field, values in columns.items()})
-        return progress if self._low_score is None else self._warned(progress, text, first_number)
+        warns = self._low_score is not None and prefix is None
+        return self._warned(progress, text, first_number) if warns else progress
 
     def _warned(
         self, progress: Iterator[Progress], text: str, first_number: int
