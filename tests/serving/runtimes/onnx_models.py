@@ -14,8 +14,8 @@ OPTIONS = {"beam_size": 3, "length_penalty": 0.6, "max_length": 10}
 TEXTS = ["two dogs run .", "zeb runs . zeb and anna run .", "", "   ", "dog", "anna zeb a zeb"]
 # Terms of these texts.
 TERMS = {
-    "terms": [["man"], ["zeb man", ["cat", "anna"]], [], None, ["two", ["x", "a dog"]], []],
-    "forbidden": [["dog", "two dogs"], [], [], [], [], ["zeb", "a"]],
+    "terms": [["man"], ["zeb man", ["cat", "anna"]], [], [], ["two", ["x", "a dog"]], []],
+    "forbidden": [["reads", "two dogs"], [], [], [], [], ["zeb", "a"]],
 }
 SIZES = {"embedding_dim": 6, "units": 6, "dropout": 0.0}
 TRANSFORMER = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}

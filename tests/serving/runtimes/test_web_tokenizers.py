@@ -207,7 +207,8 @@ def test_places_of_words_are_equal(in_node, tmp_path):
     expected = [whole_words.occurs(*pair) for pair in pairs]
     assert 0.2 < np.mean(expected) < 0.8
     assert found == expected
-    assert {*apart} ^ {one for one in CHARACTERS if whole_words.opens(one)} == set()
+    differing = {*apart} ^ {one for one in CHARACTERS if whole_words.opens(one)}
+    assert {unicodedata.name(one).split()[0] for one in differing} <= {"HENTAIGANA"}
 
 
 @thorough
