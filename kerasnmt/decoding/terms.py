@@ -95,58 +95,62 @@ class TermAutomaton:
         """
         terms = self._terms
         real = ops.not_equal(terms.ids, self._pad_id)
-        ids = ops.where(real, terms.ids, _NO_TOKEN)
         lengths = ops.sum(ops.cast(real, "int32"), axis=-1)
         wanted = ops.logical_and(terms.numbers > 0, lengths > 0)
         numbers = ops.where(wanted, terms.numbers, 0)
         same = ops.logical_and(ops.equal(numbers[:, :, None], numbers[:, None]), wanted[:, None])
         same = ops.logical_and(same, wanted[:, :, None])
-        opens, closes = self.kinds(ids)
         # If a word cannot begin with its first token, an alternative needs a space before it.
-        size = lengths + ops.where(opens[..., 0], 0, 1)
-        alternatives = ops.arange(ops.shape(ids)[1], dtype="int32")
+        size = lengths + ops.where(self.kinds(terms.ids[..., 0])[0], 0, 1)
+        alternatives = ops.arange(ops.shape(size)[1], dtype="int32")
         earlier = alternatives < alternatives[:, None]
         other = size[:, None] < size[:, :, None]
         tie = ops.logical_and(ops.equal(size[:, None], size[:, :, None]), earlier)
         shorter = ops.logical_and(same, ops.logical_or(other, tie))
         lead = ops.logical_and(wanted, ops.logical_not(ops.any(shorter, axis=-1)))
         lead = ops.where(lead, size, 0)
-        tokens = _once(ops.reshape(ids, (ops.shape(ids)[0], -1)))
+        # Tokens that an alternative has, with the end token, beyond the shortest of its term.
+        beyond = lengths + 1 - ops.sum(ops.where(same, lead[:, None], 0), axis=-1)
 
-        read = _with_roots(_shared(ids, real, opens, closes), False, False)
-        closed = _with_roots(ops.reshape(closes, ops.shape(tokens)), False, True)
+        ids, owners, places = _in_a_row(terms.ids, real)
+        opens, closes = self.kinds(ids)
+        tokens = _once(ids)
         opening, closing, ends = self._kinds_of_choices(tokens)
+        read = _with_roots(_shared(ids, places, opens, closes), False, False)
+        closed = _with_roots(closes, False, True)
         boundary = ops.logical_or(opening, ends)[:, None]
         boundary = ops.logical_or(closed[..., None], boundary)
-        # Whether an alternative goes on at each place, where none must begin.
-        begun = ops.pad(read[..., :-1], ((0, 0), (0, 0), (0, 0), (1, 0)))
-        following = self._following(ids, real, tokens, begun, boundary, closing)
+        # Whether an alternative has been read up to a token that is not its first.
+        begun = ops.pad(read[..., :-1], ((0, 0), (0, 0), (1, 0)))
+        begun = ops.logical_and(begun, places[:, None] > 0)
+        following = self._following(ids, tokens, places, begun, boundary, closing)
 
-        places = ops.arange(ops.shape(ids)[2], dtype="int32")
-        last = ops.equal(places, lengths[..., None] - 1)
-        ended = ops.any(ops.logical_and(read, last[:, None]), axis=-1)
+        def of_owners(values: Any) -> Any:
+            return ops.take_along_axis(values, owners, axis=1)
+
+        count = ops.shape(size)[1]
+        last = ops.equal(places, of_owners(lengths) - 1)[:, None]
+        ended = _greatest(ops.logical_and(read, last), owners, count) > 0
+        begins = _greatest(read, owners, count) > 0
         forbidden = ops.logical_and(terms.numbers == 0, lengths > 0)
         forbidden = ops.any(ops.logical_and(ended, forbidden[:, None]), axis=-1)
         unsure = ops.logical_and(forbidden, ops.logical_not(closed))
         found = ops.matmul(ops.cast(ended, "float32"), ops.cast(same, "float32")) > 0
-        # Tokens that are left, with the end token, instead of those of the shortest alternative.
-        left = lengths[..., None] - places
-        shortest = ops.sum(ops.where(same, lead[:, None], 0), axis=-1)[..., None]
-        goes_on = ops.logical_and(left > 0, wanted[..., None])
-        left = ops.where(goes_on, left + 1 - shortest, _MANY)
-        begins = ops.logical_and(closed[..., None, None], ops.equal(places, 0))
-        left = ops.where(ops.logical_or(begun, begins), left[:, None], _MANY)
-        word = ops.logical_or(closed[..., None, None], opens[:, None])
-        if_word = ops.min(ops.where(word, left, _MANY), axis=-1)
+        left = ops.where(of_owners(wanted), of_owners(beyond) - places, _MANY)
+        here = ops.logical_and(closed[..., None], ops.equal(places, 0)[:, None])
+        here = ops.logical_and(ops.logical_or(begun, here), ops.not_equal(ids, _NO_TOKEN)[:, None])
+        left = ops.where(here, left[:, None], _MANY)
+        word = ops.logical_or(closed[..., None], opens[:, None])
+        if_word = ops.where(ops.logical_or(unsure[..., None], ops.logical_not(word)), _MANY, left)
+        if_not = ops.where(word, _MANY, left)
+        if_word, if_not = (
+            -ops.maximum(_greatest(-one, owners, count), -_MANY) for one in (if_word, if_not)
+        )
         # After a closing token, the phrase was already found. Then a prefix has forced it.
         late = ops.logical_and(boundary, unsure[..., None])
-        if_word = ops.where(unsure[..., None], _MANY, if_word)
-        if_not = ops.min(ops.where(word, _MANY, left), axis=-1)
-        begun = ops.logical_and(ops.any(read, axis=-1), wanted[:, None])
-        occurs = ops.logical_and(forbidden, closed)
-        flags = ops.stack([unsure, forbidden, occurs], axis=-1)
-        # Few tables, because each look-up takes longer than the computation on its values.
-        facts = (found, begun, if_word, if_not, flags)
+        flags = ops.stack([unsure, forbidden, ops.logical_and(forbidden, closed)], axis=-1)
+        # Few tables, because a look-up takes longer than the computation on its values.
+        facts = (found, ops.logical_and(begins, wanted[:, None]), if_word, if_not, flags)
         return {
             "tokens": tokens,
             "lead": lead,
@@ -255,38 +259,33 @@ class TermAutomaton:
         return opens, closes, ops.equal(ops.arange(count, dtype="int32"), count - 1)
 
     def _following(
-        self, ids: Any, real: Any, tokens: Any, begun: Any, boundary: Any, closing: Any
+        self, ids: Any, tokens: Any, places: Any, begun: Any, boundary: Any, closing: Any
     ) -> Any:
         """Return the node after each node and choice, int32 `[batch, nodes, choices]`.
 
         Args:
-            ids: Tokens of each alternative, int32 `[batch, alternatives, length]`.
-            real: Which of them are tokens.
-            tokens: Tokens of the terms, each once, int32 `[batch, tokens]`.
-            begun: Whether an alternative has been read up to each of its tokens, boolean
-                `[batch, nodes, alternatives, length]`.
+            ids: Tokens of the alternatives, int32 `[batch, size]`.
+            tokens: These tokens, each once.
+            places: Place of each token in its alternative.
+            begun: Whether an alternative has been read up to each token that is not its first,
+                boolean `[batch, nodes, size]`.
             boundary: Whether a word begins with each choice, boolean `[batch, nodes, choices]`.
             closing: Whether a word can begin after each choice, boolean `[batch, choices]`.
         """
-        rows, alternatives, length = ops.shape(ids)
-        nodes, count = ops.shape(boundary)[1:]
-        choice = self.choice_of(ops.reshape(ids, ops.shape(tokens)), tokens)
-        choice = ops.where(ops.reshape(real, ops.shape(tokens)), choice, 0)
-        # Of the alternatives that the token continues, the first of the longest is the node.
-        places = ops.arange(length, dtype="int32")
-        ranks = places * alternatives + ops.arange(alternatives, dtype="int32")[::-1, None]
-        begins = ops.take_along_axis(boundary, choice[:, None], axis=2)
-        begins = ops.reshape(begins, (rows, nodes, alternatives, length))
-        begins = ops.logical_and(begins, ops.equal(places, 0))
+        size = ops.shape(ids)[1]
+        real = ops.not_equal(ids, _NO_TOKEN)
+        choice = ops.where(real, self.choice_of(ids, tokens), 0)
+        shape = ops.shape(begun)
+        indices = ops.broadcast_to(choice[:, None], shape)
+        begins = ops.take_along_axis(boundary, indices, axis=2)
+        begins = ops.logical_and(begins, ops.equal(places, 0)[:, None])
         goes_on = ops.logical_and(ops.logical_or(begun, begins), real[:, None])
-        ranks = ops.reshape(ops.where(goes_on, ranks, -1), (rows, nodes, -1))
-        ranks = ops.reshape(ops.transpose(ranks, (0, 2, 1)), (-1, nodes))
-        segments = ops.arange(rows, dtype="int32")[:, None] * count + choice
-        best = ops.segment_max(ranks, ops.reshape(segments, (-1,)), rows * count)
-        best = ops.transpose(ops.reshape(best, (rows, count, nodes)), (0, 2, 1))
-        node = (alternatives - 1 - best % alternatives) * length + best // alternatives
+        # Of the alternatives that the token continues, the first of the longest is the node.
+        ranks = places * size + ops.arange(size, dtype="int32")[::-1]
+        ranks = ops.where(goes_on, ranks[:, None], -1)
+        best = _greatest(ranks, choice, ops.shape(closing)[1])
         roots = ops.where(closing, _CLOSED, _OPEN)[:, None]
-        return ops.where(best >= 0, _ROOTS + node, roots)
+        return ops.where(best >= 0, _ROOTS + size - 1 - best % size, roots)
 
     def _needed(self, facts: Any, found: Any, lacking: Any, tables: dict[str, Any]) -> Any:
         """Return the number of tokens that are needed, int32 `[batch, hypotheses, choices]`.
@@ -321,42 +320,84 @@ def _once(tokens: Any) -> Any:
     return ops.where(ops.any(again, axis=-1), _NO_TOKEN, tokens)
 
 
-def _shared(ids: Any, real: Any, opens: Any, closes: Any) -> Any:
-    """Return which beginnings of alternatives a beginning of an alternative ends with.
+def _in_a_row(ids: Any, real: Any) -> tuple[Any, Any, Any]:
+    """Return the tokens of all alternatives one after another.
 
     Args:
         ids: Tokens of each alternative, int32 `[batch, alternatives, length]`.
         real: Which of them are tokens.
+
+    Returns:
+        The tokens, their alternatives, and their places in these, int32 `[batch, size]` each. If
+        the shape is static, the size is `alternatives * length`; otherwise the greatest number of
+        tokens of a row, at least 1.
+    """
+    rows, alternatives, length = ops.shape(ids)
+    real = ops.reshape(real, (rows, -1))
+    size = alternatives * length
+    index = ops.arange(size, dtype="int32")
+    order = ops.sort(ops.where(real, index, index + size), axis=-1)
+    if not all(isinstance(one, int) for one in (rows, alternatives, length)):
+        most = ops.max(ops.sum(ops.cast(real, "int32"), axis=-1), initial=1)
+        order = order[:, :most]
+    index = order % size
+    tokens = ops.take_along_axis(ops.reshape(ids, (rows, -1)), index, axis=1)
+    return ops.where(order < size, tokens, _NO_TOKEN), index // length, index % length
+
+
+def _shared(ids: Any, places: Any, opens: Any, closes: Any) -> Any:
+    """Return which beginnings of alternatives a beginning of an alternative ends with.
+
+    Args:
+        ids: Tokens of the alternatives, int32 `[batch, size]`.
+        places: Place of each token in its alternative.
         opens: Whether a word can begin with each token.
         closes: Whether a word can begin after each token.
 
     Returns:
-        Whether the first tokens of one alternative, up to one of them, end with those of another,
-        boolean `[batch, alternatives * length, alternatives, length]`.
+        Whether an alternative, up to a token, ends with another, up to another token, as whole
+        words at the start, boolean `[batch, size, size]`.
     """
-    rows, alternatives, length = ops.shape(ids)
-    places = ops.arange(length, dtype="int32")
-    # The tokens from each place of an alternative on: [batch, alternatives, place, length].
-    padded = ops.pad(ids, ((0, 0), (0, 0), (0, length)), constant_values=_NO_TOKEN)
-    windows = ops.take(padded, places[:, None] + places, axis=2)
-    # Whether another begins there: [batch, alternatives, place, alternatives, length].
-    equal = ops.equal(windows[:, :, :, None], ids[:, None, None])
-    equal = ops.logical_and(equal, real[:, None, None])
-    begins = ops.cumsum(ops.cast(ops.logical_not(equal), "int32"), axis=-1) < 1
-    after = ops.pad(closes[..., :-1], ((0, 0), (0, 0), (1, 0)), constant_values=True)
-    boundary = ops.logical_or(after[..., None], opens[:, None, None, :, 0])
-    begins = ops.logical_and(begins, boundary[..., None])
-    # By the place of the last common token instead of the first.
-    back = places[:, None] - places
-    index = ops.reshape(ops.maximum(back, 0) * length + places, (-1,))
-    begins = ops.reshape(
-        ops.transpose(begins, (0, 1, 3, 2, 4)), (rows, alternatives, alternatives, -1)
-    )
-    ends = ops.reshape(
-        ops.take(begins, index, axis=3), (rows, alternatives, alternatives, length, length)
-    )
-    ends = ops.transpose(ops.logical_and(ends, back >= 0), (0, 1, 3, 2, 4))
-    return ops.reshape(ends, (rows, alternatives * length, alternatives, length))
+    rows, size = ops.shape(ids)
+    real = ops.not_equal(ids, _NO_TOKEN)
+    equal = ops.logical_and(ops.equal(ids[:, :, None], ids[:, None]), real[:, None])
+    # Count the unequal tokens along each diagonal, which is a column if rows are one longer.
+    unequal = ops.pad(ops.cast(ops.logical_not(equal), "int32"), ((0, 0), (0, 0), (0, size)))
+    unequal = ops.pad(ops.reshape(unequal, (rows, -1)), ((0, 0), (0, size)))
+    sums = ops.cumsum(ops.reshape(unequal, (rows, size, 2 * size + 1)), axis=1)
+    sums = ops.reshape(sums, (rows, -1))[:, : 2 * size * size]
+    sums = ops.reshape(sums, (rows, size, 2 * size))[:, :, :size]
+    # The second alternative begins after these tokens.
+    index = ops.arange(size, dtype="int32")
+    first, second = index[:, None] - places[:, None] - 1, index - places - 1
+    second = ops.broadcast_to(second[:, None], ops.shape(first))
+    inside = ops.logical_and(first >= 0, second >= 0)
+    before = ops.reshape(ops.where(inside, first * size + second, 0), (rows, -1))
+    before = ops.take_along_axis(ops.reshape(sums, (rows, -1)), before, axis=1)
+    before = ops.where(inside, ops.reshape(before, (rows, size, size)), 0)
+    fits = ops.logical_and(ops.equal(sums, before), places[:, :, None] >= places[:, None])
+    after = ops.reshape(ops.maximum(first, 0), (rows, -1))
+    after = ops.reshape(ops.take_along_axis(closes, after, axis=1), (rows, size, size))
+    starts = ops.take_along_axis(opens, ops.maximum(index - places, 0), axis=1)[:, None]
+    whole = ops.equal(places[:, :, None], places[:, None])
+    boundary = ops.logical_or(whole, ops.logical_or(after, starts))
+    return ops.logical_and(ops.logical_and(fits, boundary), real[:, :, None])
+
+
+def _greatest(values: Any, groups: Any, count: Any) -> Any:
+    """Return the greatest value of each group, int32 `[batch, nodes, count]`.
+
+    Args:
+        values: Integers or booleans `[batch, nodes, size]`.
+        groups: Group of each of the last axis, int32 `[batch, size]`. An empty group has a value
+            below -1.
+        count: Number of groups.
+    """
+    rows, nodes, _ = ops.shape(values)
+    values = ops.reshape(ops.transpose(ops.cast(values, "int32"), (0, 2, 1)), (-1, nodes))
+    segments = ops.reshape(ops.arange(rows, dtype="int32")[:, None] * count + groups, (-1,))
+    best = ops.segment_max(values, segments, rows * count)
+    return ops.transpose(ops.reshape(best, (rows, count, nodes)), (0, 2, 1))
 
 
 def _with_roots(table: Any, *values: bool) -> Any:
