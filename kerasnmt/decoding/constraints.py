@@ -147,23 +147,23 @@ def _with_terms(
         room: Number of tokens that fit into each sequence, int32 `[batch, hypotheses]`.
 
     Returns:
-        The log-probabilities, and the results of `TermAutomaton.choices`: `after`, `progress` and
-        `needed`.
+        The log-probabilities, and the state with the results of `TermAutomaton.choices`, `progress`
+        and `needed`.
     """
-    if "after" in state:
-        state = terms.chosen(state["after"], tables, ids)
-    after, possible, progress, needed = terms.choices(state, tables, room)
+    if "needed" in state:
+        state = terms.chosen(state, tables, ids)
+    state, possible, progress, needed = terms.choices(state, tables, room)
     count = ops.shape(tables["tokens"])[1]
     vocabulary_size = ops.shape(masked)[-1]
     vocabulary = ops.arange(vocabulary_size, dtype="int32")
     # The tokens of terms, and the end token, are masked one by one, and others by their kind.
     refused = ops.where(possible[..., count:-1], 0.0, IMPOSSIBLE)
-    kinds = ops.equal(ops.arange(KINDS, dtype="int32")[:, None], terms.kind_of(vocabulary))
-    others = ops.cond(
-        ops.any(refused < 0),
-        lambda: masked + ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, "float32")),
-        lambda: masked,
-    )
+
+    def without_kinds() -> Any:
+        kinds = ops.equal(ops.arange(KINDS, dtype="int32")[:, None], terms.kind_of(vocabulary))
+        return masked + ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, "float32"))
+
+    others = ops.cond(ops.any(refused < 0), without_kinds, lambda: masked)
     progress = progress[..., :count]
     end = ops.full_like(needed[..., :1], terms.end_id)
     tokens = tables["tokens"][:, None] + ops.zeros_like(needed[..., :count])
@@ -178,7 +178,7 @@ def _with_terms(
     tokens = ops.concatenate([tokens, end], axis=-1)
     values = ops.where(ops.equal(tokens, end), values[..., -1:], values)
     masked = _replaced(others, tokens, values)
-    return masked, {"after": after, "progress": progress, "needed": needed}
+    return masked, {**state, "progress": progress, "needed": needed}
 
 
 def _starts(log_probabilities: Any) -> Any:

@@ -10,6 +10,8 @@ from kerasnmt.ids import UNKNOWN_ID
 _NO_TOKEN = -9
 # More tokens than any sequence has.
 _MANY = 10**6
+# Nodes of sequences that end with no beginning of an alternative: after an open word, and others.
+_OPEN, _CLOSED, _ROOTS = 0, 1, 2
 # Kinds of tokens besides those of the terms: whether a word begins at the token, and after it.
 _OPENS, _CLOSES = (False, False, True, True), (False, True, False, True)
 KINDS = len(_OPENS)
@@ -45,10 +47,12 @@ class Terms(NamedTuple):
 class TermAutomaton:
     """Automaton that reads a sequence, and knows which terms it contains.
 
-    The state of a hypothesis has all beginnings of alternatives with which the sequence ends. So no
-    occurrence is missed, as by the failure links of Aho and Corasick: each alternative is matched
-    by the algorithm Shift-And. An alternative has been found when all of its tokens have been read;
-    its term is met when a word begins with the next token, or the sequence ends.
+    A node is the longest beginning of an alternative with which a sequence ends, as in the
+    automaton of Aho and Corasick: it tells which shorter beginnings the sequence ends with, too. So
+    no occurrence is missed. Two nodes, the roots, are for sequences that end with no beginning:
+    after one of them, a word can begin with any token. An alternative has been found when all of
+    its tokens have been read; its term is met when a word begins with the next token, or the
+    sequence ends. Tables of the nodes are computed once, so a step only looks up.
 
     `needed` is the number of tokens that a sequence needs to meet its terms: the rest of an
     alternative that has begun, the shortest alternative of every other term, one after another, and
@@ -58,7 +62,7 @@ class TermAutomaton:
     Source: Post and Vilar (2018), "Fast lexically constrained decoding with dynamic beam allocation
     for neural machine translation", section 3; Hu et al. (2019), "Improved lexically constrained
     decoding for translation and monolingual rewriting", section 3, for terms that share a
-    beginning; Baeza-Yates and Gonnet (1992), "A new approach to text searching", for Shift-And.
+    beginning; Aho and Corasick (1975), "Efficient string matching", for the nodes.
 
     Args:
         terms: Terms of each row.
@@ -73,56 +77,86 @@ class TermAutomaton:
 
     @property
     def first(self) -> State:
-        """State before the first token, a dict of tensors `[batch, ...]`."""
-        absent = ops.zeros_like(self._terms.ids, dtype="bool")
+        """State before the first token: `node`, int32 `[batch]`, and `met`, boolean.
+
+        `met` is `[batch, alternatives]`: whether the term of each alternative is met.
+        """
+        met = ops.zeros_like(self._terms.numbers, dtype="bool")
         return {
-            "read": absent,
-            "met": ops.zeros_like(self._terms.numbers, dtype="bool"),
-            "closed": ops.ones_like(absent[:, 0, 0]),
+            "node": ops.full_like(self._terms.numbers[:, 0], _CLOSED, dtype="int32"),
+            "met": met,
         }
 
     @property
     def tables(self) -> dict[str, Any]:
-        """Facts about the terms of each row, a dict of tensors `[batch, ...]`."""
+        """Facts about the terms of each row, a dict of tensors `[batch, ...]`.
+
+        Their axes are nodes, choices (see `choice_of`) or alternatives.
+        """
         terms = self._terms
         real = ops.not_equal(terms.ids, self._pad_id)
-        ids = ops.where(real, terms.ids, _NO_TOKEN)
         lengths = ops.sum(ops.cast(real, "int32"), axis=-1)
         wanted = ops.logical_and(terms.numbers > 0, lengths > 0)
         numbers = ops.where(wanted, terms.numbers, 0)
         same = ops.logical_and(ops.equal(numbers[:, :, None], numbers[:, None]), wanted[:, None])
         same = ops.logical_and(same, wanted[:, :, None])
-        opens, _ = self.kinds(ids)
         # If a word cannot begin with its first token, an alternative needs a space before it.
-        size = lengths + ops.where(opens[..., 0], 0, 1)
-        alternatives = ops.arange(ops.shape(ids)[1], dtype="int32")
+        size = lengths + ops.where(self.kinds(terms.ids[..., 0])[0], 0, 1)
+        alternatives = ops.arange(ops.shape(size)[1], dtype="int32")
         earlier = alternatives < alternatives[:, None]
         other = size[:, None] < size[:, :, None]
         tie = ops.logical_and(ops.equal(size[:, None], size[:, :, None]), earlier)
         shorter = ops.logical_and(same, ops.logical_or(other, tie))
         lead = ops.logical_and(wanted, ops.logical_not(ops.any(shorter, axis=-1)))
         lead = ops.where(lead, size, 0)
-        # Tokens that are left, with the end token, instead of those of the shortest alternative.
-        left = lengths[..., None] - ops.arange(ops.shape(ids)[2], dtype="int32")
-        shortest = ops.sum(ops.where(same, lead[:, None], 0), axis=-1)[..., None]
-        goes_on = ops.logical_and(left > 0, wanted[..., None])
-        left = ops.where(goes_on, left + 1 - shortest, _MANY)
-        tokens = ops.reshape(ids, (ops.shape(ids)[0], -1))
-        places = ops.arange(ops.shape(tokens)[1], dtype="int32")
-        again = ops.logical_and(
-            ops.equal(tokens[:, :, None], tokens[:, None]), places < places[:, None]
+        # Tokens that an alternative has, with the end token, beyond the shortest of its term.
+        beyond = lengths + 1 - ops.sum(ops.where(same, lead[:, None], 0), axis=-1)
+
+        ids, owners, places = _in_a_row(terms.ids, real)
+        opens, closes = self.kinds(ids)
+        tokens = _once(ids)
+        opening, closing, ends = self._kinds_of_choices(tokens)
+        read = _with_roots(_shared(ids, places, opens, closes), False, False)
+        closed = _with_roots(closes, False, True)
+        boundary = ops.logical_or(opening, ends)[:, None]
+        boundary = ops.logical_or(closed[..., None], boundary)
+        # Whether an alternative has been read up to a token that is not its first.
+        begun = ops.pad(read[..., :-1], ((0, 0), (0, 0), (1, 0)))
+        begun = ops.logical_and(begun, places[:, None] > 0)
+        following = self._following(ids, tokens, places, begun, boundary, closing)
+
+        def of_owners(values: Any) -> Any:
+            return ops.take_along_axis(values, owners, axis=1)
+
+        count = ops.shape(size)[1]
+        last = ops.equal(places, of_owners(lengths) - 1)[:, None]
+        ended = _greatest(ops.logical_and(read, last), owners, count) > 0
+        begins = _greatest(read, owners, count) > 0
+        forbidden = ops.logical_and(terms.numbers == 0, lengths > 0)
+        forbidden = ops.any(ops.logical_and(ended, forbidden[:, None]), axis=-1)
+        unsure = ops.logical_and(forbidden, ops.logical_not(closed))
+        found = ops.matmul(ops.cast(ended, "float32"), ops.cast(same, "float32")) > 0
+        left = ops.where(of_owners(wanted), of_owners(beyond) - places, _MANY)
+        here = ops.logical_and(closed[..., None], ops.equal(places, 0)[:, None])
+        here = ops.logical_and(ops.logical_or(begun, here), ops.not_equal(ids, _NO_TOKEN)[:, None])
+        left = ops.where(here, left[:, None], _MANY)
+        word = ops.logical_or(closed[..., None], opens[:, None])
+        if_word = ops.where(ops.logical_or(unsure[..., None], ops.logical_not(word)), _MANY, left)
+        if_not = ops.where(word, _MANY, left)
+        if_word, if_not = (
+            -ops.maximum(_greatest(-one, owners, count), -_MANY) for one in (if_word, if_not)
         )
-        tokens = ops.where(ops.any(again, axis=-1), _NO_TOKEN, tokens)
+        # After a closing token, the phrase was already found. Then a prefix has forced it.
+        late = ops.logical_and(boundary, unsure[..., None])
+        flags = ops.stack([unsure, forbidden, ops.logical_and(forbidden, closed)], axis=-1)
+        # Few tables, because a look-up takes longer than the computation on its values.
+        facts = (found, ops.logical_and(begins, wanted[:, None]), if_word, if_not, flags)
         return {
-            "ids": ids,
-            "lengths": lengths,
-            "opens": opens,
-            "same": ops.cast(same, "float32"),
-            "wanted": wanted,
-            "forbidden": ops.logical_and(terms.numbers == 0, lengths > 0),
-            "lead": lead,
-            "left": left,
             "tokens": tokens,
+            "lead": lead,
+            "has_terms": ops.any(wanted, axis=-1),
+            "choices": 4 * following + 2 * ops.cast(boundary, "int32") + ops.cast(late, "int32"),
+            "nodes": ops.concatenate([ops.cast(one, "int32") for one in facts], axis=-1),
         }
 
     def kinds(self, ids: Any) -> tuple[Any, Any]:
@@ -135,23 +169,18 @@ class TermAutomaton:
         known = ops.where(inside, ids, UNKNOWN_ID)
         return ops.take(opens, known, axis=0), ops.take(closes, known, axis=0)
 
-    def chosen(self, after: State, tables: dict[str, Any], ids: Any) -> State:
-        """Return the states `[batch, hypotheses, ...]` after tokens, int32 `[batch, hypotheses]`.
+    def chosen(self, state: State, tables: dict[str, Any], ids: Any) -> State:
+        """Return the states after tokens, int32 `[batch, hypotheses]`.
 
         Args:
-            after: States after each choice, from `choices`.
+            state: State from `choices`.
             tables: From `tables`.
             ids: Tokens.
         """
-        choice = self.choice_of(ids, tables["tokens"])
-        rows, hypotheses, choices = ops.shape(after["closed"])
-        first = ops.arange(rows * hypotheses, dtype="int32") * choices
-        flat = ops.reshape(first, (-1, hypotheses)) + choice
-
-        def choose(value: Any) -> Any:
-            return ops.take(ops.reshape(value, (-1, *ops.shape(value)[3:])), flat, axis=0)
-
-        return {name: choose(value) for name, value in after.items()}
+        choice = self.choice_of(ids, tables["tokens"])[..., None]
+        packed = ops.take_along_axis(state["choices"], choice, axis=-1)
+        met = ops.where(packed % 4 > 1, state["confirmed"], state["met"])
+        return {"node": packed[..., 0] // 4, "met": met}
 
     def choices(
         self, state: State, tables: dict[str, Any], room: Any
@@ -159,43 +188,43 @@ class TermAutomaton:
         """Return what each next token leads to; see `choice_of` for the order of the tokens.
 
         Args:
-            state: State of each hypothesis, `[batch, hypotheses, ...]`.
+            state: State of each hypothesis, `[batch, hypotheses, ...]`: `first` or from `chosen`.
             tables: From `tables`.
             room: Number of tokens that fit into each sequence, int32 `[batch, hypotheses]`.
 
         Returns:
-            The states after the tokens, and three tensors, `[batch, hypotheses, choices, ...]`
-            each: whether the token is possible, boolean; whether it belongs to a term that is not
-            yet met, boolean; and the number of tokens that are needed after it, int32.
+            The state for `chosen`, and three tensors, `[batch, hypotheses, choices]` each: whether
+            the token is possible, boolean; whether it belongs to a term that is not yet met,
+            boolean; and the number of tokens that are needed after it, int32.
         """
-        tokens = tables["tokens"]
-        opens, closes = self.kinds(tokens)
-        others = ops.zeros_like(tokens[:, :1], dtype="bool")
-        opens, closes = (
-            ops.concatenate([own, *(ops.logical_or(others, one) for one in more)], axis=1)[:, None]
-            for own, more in ((opens, (*_OPENS, False)), (closes, (*_CLOSES, False)))
+        node, met = state["node"], state["met"]
+        count = ops.shape(met)[-1]
+        packed = _at(tables["choices"], node)
+        facts = _at(tables["nodes"], ops.concatenate([node[..., None], packed // 4], axis=2))
+        found = facts[..., :count] > 0
+        confirmed = ops.logical_or(met, found[:, :, 0])
+        now, boundary = met[:, :, None], (packed % 4 > 1)[..., None]
+        after = ops.where(boundary, confirmed[:, :, None], now)
+        lacking = ops.logical_not(ops.concatenate([now, after], axis=2))
+        needed = self._needed(facts, found, lacking, tables)
+        before, needed, facts, lacking = (
+            needed[..., :1],
+            needed[..., 1:],
+            facts[:, :, 1:],
+            lacking[:, :, 1:],
         )
-        ends = ops.equal(ops.arange(ops.shape(opens)[-1], dtype="int32"), ops.shape(opens)[-1] - 1)
-        real = ops.not_equal(tokens, _NO_TOKEN)[..., None, None]
-        equal = ops.equal(tokens[:, :, None, None], tables["ids"][:, None])
-        equal = ops.pad(ops.logical_and(equal, real), ((0, 0), (0, KINDS + 1), (0, 0), (0, 0)))
-        now = {name: value[:, :, None] for name, value in state.items()}
-        after, violated = self._after(now, tables, equal[:, None], opens, closes, ends)
-
-        both = {name: ops.concatenate([now[name], after[name]], axis=2) for name in state}
-        found = self._found(both, tables)
-        needed = self._needed(both, found, tables)
-        before, needed = needed[..., :1], needed[..., 1:]
-        lacking = ops.logical_not(after["met"])
-        missing = ops.any(ops.logical_and(_at(tables["lead"]) > 0, lacking), axis=-1)
+        ends = ops.arange(ops.shape(needed)[-1], dtype="int32")
+        ends = ops.equal(ends, ops.shape(needed)[-1] - 1)
+        missing = ops.any(ops.logical_and(tables["lead"][:, None, None] > 0, lacking), axis=-1)
         room = room[..., None]
         fits = ops.where(ends, ops.where(missing, _MANY, 0), needed) < room
-        last = ops.any(ops.logical_and(found[:, :, 1:], _at(tables["forbidden"])), axis=-1)
-        violated = ops.logical_or(violated, ops.logical_and(last, room <= 1))
-        possible = ops.logical_and(ops.logical_or(fits, before > room), ops.logical_not(violated))
-        begun = ops.logical_and(ops.any(after["read"], axis=-1), _at(tables["wanted"]))
+        # A forbidden phrase occurs, or would occur if the sequence ended.
+        occurs = facts[..., -1] + packed % 2 + facts[..., -2] * ops.cast(room <= 1, "int32") > 0
+        possible = ops.logical_and(ops.logical_or(fits, before > room), ops.logical_not(occurs))
+        begun = facts[..., count : 2 * count] > 0
         progress = ops.any(ops.logical_and(begun, lacking), axis=-1)
-        return after, possible, progress, ops.where(ends, before, needed)
+        kept = {"choices": packed, "met": met, "confirmed": confirmed}
+        return kept, possible, progress, ops.where(ends, before, needed)
 
     def choice_of(self, ids: Any, tokens: Any) -> Any:
         """Return the indices of tokens among the choices, int32.
@@ -218,82 +247,168 @@ class TermAutomaton:
         opens, closes = (ops.cast(one, "int32") for one in self.kinds(ids))
         return 2 * opens + closes
 
-    def _after(
-        self, now: State, tables: dict[str, Any], equal: Any, opens: Any, closes: Any, ends: Any
-    ) -> tuple[State, Any]:
-        """Return the states after the choices, and whether a forbidden phrase occurs.
+    def _kinds_of_choices(self, tokens: Any) -> tuple[Any, Any, Any]:
+        """Return whether a word can begin with each choice, and after it, and which is the end."""
+        opens, closes = self.kinds(tokens)
+        others = ops.zeros_like(tokens[:, :1], dtype="bool")
+        opens, closes = (
+            ops.concatenate([own, *(ops.logical_or(others, one) for one in more)], axis=1)
+            for own, more in ((opens, (*_OPENS, False)), (closes, (*_CLOSES, False)))
+        )
+        count = ops.shape(opens)[1]
+        return opens, closes, ops.equal(ops.arange(count, dtype="int32"), count - 1)
+
+    def _following(
+        self, ids: Any, tokens: Any, places: Any, begun: Any, boundary: Any, closing: Any
+    ) -> Any:
+        """Return the node after each node and choice, int32 `[batch, nodes, choices]`.
 
         Args:
-            now: States, `[batch, hypotheses, 1, ...]`.
-            tables: From `tables`.
-            equal: Whether each token equals the tokens of each alternative, boolean
-                `[batch, 1, choices, alternatives, length]`.
-            opens: Whether a word can begin with the token, `[batch, 1, choices]`.
-            closes: Whether a word can begin after the token, `[batch, 1, choices]`.
-            ends: Whether it is the end token, `[choices]`.
-
-        Returns:
-            The states `[batch, hypotheses, choices, ...]`, and a boolean
-            `[batch, hypotheses, choices]`.
+            ids: Tokens of the alternatives, int32 `[batch, size]`.
+            tokens: These tokens, each once.
+            places: Place of each token in its alternative.
+            begun: Whether an alternative has been read up to each token that is not its first,
+                boolean `[batch, nodes, size]`.
+            boundary: Whether a word begins with each choice, boolean `[batch, nodes, choices]`.
+            closing: Whether a word can begin after each choice, boolean `[batch, choices]`.
         """
-        boundary = ops.logical_or(now["closed"], ops.logical_or(opens, ends))
-        confirmed = ops.logical_and(self._found(now, tables), boundary[..., None])
-        met = ops.logical_or(now["met"], _of_terms(confirmed, tables))
-        earlier = ops.pad(now["read"][..., :-1], (*[(0, 0)] * 4, (1, 0)))
-        first = ops.equal(ops.arange(ops.shape(equal)[-1], dtype="int32"), 0)
-        begins = ops.logical_and(boundary[..., None, None], first)
-        read = ops.logical_and(ops.logical_or(begins, earlier), equal)
-        closed = ops.logical_and(closes, ops.ones_like(boundary))
-        after = {"read": read, "met": met, "closed": closed}
-        # After a closing token, the phrase was already found. Then a prefix has forced it.
-        late = ops.logical_and(confirmed, ops.logical_not(now["closed"])[..., None])
-        found = ops.logical_and(self._found(after, tables), closed[..., None])
-        occurs = ops.logical_and(ops.logical_or(late, found), _at(tables["forbidden"]))
-        return after, ops.any(occurs, axis=-1)
+        size = ops.shape(ids)[1]
+        real = ops.not_equal(ids, _NO_TOKEN)
+        choice = ops.where(real, self.choice_of(ids, tokens), 0)
+        shape = ops.shape(begun)
+        indices = ops.broadcast_to(choice[:, None], shape)
+        begins = ops.take_along_axis(boundary, indices, axis=2)
+        begins = ops.logical_and(begins, ops.equal(places, 0)[:, None])
+        goes_on = ops.logical_and(ops.logical_or(begun, begins), real[:, None])
+        # Of the alternatives that the token continues, the first of the longest is the node.
+        ranks = places * size + ops.arange(size, dtype="int32")[::-1]
+        ranks = ops.where(goes_on, ranks[:, None], -1)
+        best = _greatest(ranks, choice, ops.shape(closing)[1])
+        roots = ops.where(closing, _CLOSED, _OPEN)[:, None]
+        return ops.where(best >= 0, _ROOTS + size - 1 - best % size, roots)
 
-    def _found(self, state: State, tables: dict[str, Any]) -> Any:
-        """Return which alternatives a sequence ends with."""
-        places = ops.arange(ops.shape(tables["ids"])[-1], dtype="int32")
-        last = ops.equal(places, tables["lengths"][..., None] - 1)
-        return ops.any(ops.logical_and(state["read"], _at(last)), axis=-1)
+    def _needed(self, facts: Any, found: Any, lacking: Any, tables: dict[str, Any]) -> Any:
+        """Return the number of tokens that are needed, int32 `[batch, hypotheses, choices]`.
 
-    def _needed(self, state: State, found: Any, tables: dict[str, Any]) -> Any:
-        """Return the number of tokens that states `[batch, hypotheses, choices, ...]` need."""
-        must_go_on = ops.logical_and(
-            ops.any(ops.logical_and(found, _at(tables["forbidden"])), axis=-1),
-            ops.logical_not(state["closed"]),
-        )
+        Args:
+            facts: Facts of the nodes, int32 `[batch, hypotheses, choices, facts]`.
+            found: Alternatives whose terms have been found, boolean
+                `[batch, hypotheses, choices, alternatives]`.
+            lacking: Alternatives whose terms are not met, of the same shape.
+            tables: From `tables`.
+        """
+        count = ops.shape(lacking)[-1]
+        if_word, if_not = facts[..., 2 * count : 3 * count], facts[..., 3 * count : -3]
         # The terms that are missing if a word begins next, and if the present word continues.
-        lacking = ops.logical_not(state["met"])
-        kept = ops.logical_and(lacking, ops.logical_not(_of_terms(found, tables)))
-        of_kept, of_all = (
-            ops.sum(ops.where(one, _at(tables["lead"]), 0), axis=-1) for one in (kept, lacking)
-        )
-        anew = ops.where(must_go_on, of_all + 2, of_kept + 1)
+        kept = ops.logical_and(lacking, ops.logical_not(found))
+        lead = tables["lead"][:, None, None]
+        of_kept, of_all = (ops.sum(ops.where(one, lead, 0), axis=-1) for one in (kept, lacking))
+        anew = ops.where(facts[..., -3] > 0, of_all + 2, of_kept + 1)
         # Or an alternative continues that has begun, or that can begin here.
-        kept = ops.logical_and(kept, ops.logical_not(must_go_on)[..., None])
-        if_word, if_not = (
-            ops.where(one, others[..., None], _MANY)
-            for one, others in ((kept, of_kept), (lacking, of_all))
-        )
-        closed = state["closed"][..., None, None]
-        word = ops.logical_or(closed, _at(tables["opens"]))
-        others = ops.where(word, if_word[..., None], if_not[..., None])
-        begun = ops.pad(state["read"][..., :-1], (*[(0, 0)] * 4, (1, 0)))
-        places = ops.arange(ops.shape(begun)[-1], dtype="int32")
-        begun = ops.logical_or(begun, ops.logical_and(closed, ops.equal(places, 0)))
-        costs = ops.where(begun, others + _at(tables["left"]), _MANY)
-        least = ops.min(costs, axis=(-1, -2))
-        has_terms = _at(ops.any(tables["wanted"], axis=-1))
-        return ops.where(has_terms, ops.minimum(anew, least), 0)
+        of_word = of_kept + ops.min(ops.where(kept, if_word, _MANY), axis=-1)
+        of_part = of_all + ops.min(ops.where(lacking, if_not, _MANY), axis=-1)
+        least = ops.minimum(anew, ops.minimum(of_word, of_part))
+        return ops.where(tables["has_terms"][:, None, None], least, 0)
 
 
-def _at(table: Any) -> Any:
-    """Return a table `[batch, ...]` for all hypotheses and choices, `[batch, 1, 1, ...]`."""
-    return table[:, None, None]
+def _once(tokens: Any) -> Any:
+    """Replace tokens `[batch, n]` that came before in their row."""
+    places = ops.arange(ops.shape(tokens)[1], dtype="int32")
+    again = ops.logical_and(
+        ops.equal(tokens[:, :, None], tokens[:, None]), places < places[:, None]
+    )
+    return ops.where(ops.any(again, axis=-1), _NO_TOKEN, tokens)
 
 
-def _of_terms(alternatives: Any, tables: dict[str, Any]) -> Any:
-    """Return the alternatives whose term has one of the given alternatives."""
-    given = ops.cast(alternatives, "float32")
-    return ops.matmul(given, ops.expand_dims(tables["same"], 1)) > 0
+def _in_a_row(ids: Any, real: Any) -> tuple[Any, Any, Any]:
+    """Return the tokens of all alternatives one after another.
+
+    Args:
+        ids: Tokens of each alternative, int32 `[batch, alternatives, length]`.
+        real: Which of them are tokens.
+
+    Returns:
+        The tokens, their alternatives, and their places in these, int32 `[batch, size]` each. If
+        the shape is static, the size is `alternatives * length`; otherwise the greatest number of
+        tokens of a row, at least 1.
+    """
+    rows, alternatives, length = ops.shape(ids)
+    real = ops.reshape(real, (rows, -1))
+    size = alternatives * length
+    index = ops.arange(size, dtype="int32")
+    order = ops.sort(ops.where(real, index, index + size), axis=-1)
+    if not all(isinstance(one, int) for one in (rows, alternatives, length)):
+        most = ops.max(ops.sum(ops.cast(real, "int32"), axis=-1), initial=1)
+        order = order[:, :most]
+    index = order % size
+    tokens = ops.take_along_axis(ops.reshape(ids, (rows, -1)), index, axis=1)
+    return ops.where(order < size, tokens, _NO_TOKEN), index // length, index % length
+
+
+def _shared(ids: Any, places: Any, opens: Any, closes: Any) -> Any:
+    """Return which beginnings of alternatives a beginning of an alternative ends with.
+
+    Args:
+        ids: Tokens of the alternatives, int32 `[batch, size]`.
+        places: Place of each token in its alternative.
+        opens: Whether a word can begin with each token.
+        closes: Whether a word can begin after each token.
+
+    Returns:
+        Whether an alternative, up to a token, ends with another, up to another token, as whole
+        words at the start, boolean `[batch, size, size]`.
+    """
+    rows, size = ops.shape(ids)
+    real = ops.not_equal(ids, _NO_TOKEN)
+    equal = ops.logical_and(ops.equal(ids[:, :, None], ids[:, None]), real[:, None])
+    # Count the unequal tokens along each diagonal, which is a column if rows are one longer.
+    unequal = ops.pad(ops.cast(ops.logical_not(equal), "int32"), ((0, 0), (0, 0), (0, size)))
+    unequal = ops.pad(ops.reshape(unequal, (rows, -1)), ((0, 0), (0, size)))
+    sums = ops.cumsum(ops.reshape(unequal, (rows, size, 2 * size + 1)), axis=1)
+    sums = ops.reshape(sums, (rows, -1))[:, : 2 * size * size]
+    sums = ops.reshape(sums, (rows, size, 2 * size))[:, :, :size]
+    # The second alternative begins after these tokens.
+    index = ops.arange(size, dtype="int32")
+    first, second = index[:, None] - places[:, None] - 1, index - places - 1
+    second = ops.broadcast_to(second[:, None], ops.shape(first))
+    inside = ops.logical_and(first >= 0, second >= 0)
+    before = ops.reshape(ops.where(inside, first * size + second, 0), (rows, -1))
+    before = ops.take_along_axis(ops.reshape(sums, (rows, -1)), before, axis=1)
+    before = ops.where(inside, ops.reshape(before, (rows, size, size)), 0)
+    fits = ops.logical_and(ops.equal(sums, before), places[:, :, None] >= places[:, None])
+    after = ops.reshape(ops.maximum(first, 0), (rows, -1))
+    after = ops.reshape(ops.take_along_axis(closes, after, axis=1), (rows, size, size))
+    starts = ops.take_along_axis(opens, ops.maximum(index - places, 0), axis=1)[:, None]
+    whole = ops.equal(places[:, :, None], places[:, None])
+    boundary = ops.logical_or(whole, ops.logical_or(after, starts))
+    return ops.logical_and(ops.logical_and(fits, boundary), real[:, :, None])
+
+
+def _greatest(values: Any, groups: Any, count: Any) -> Any:
+    """Return the greatest value of each group, int32 `[batch, nodes, count]`.
+
+    Args:
+        values: Integers or booleans `[batch, nodes, size]`.
+        groups: Group of each of the last axis, int32 `[batch, size]`. An empty group has a value
+            below -1.
+        count: Number of groups.
+    """
+    rows, nodes, _ = ops.shape(values)
+    values = ops.reshape(ops.transpose(ops.cast(values, "int32"), (0, 2, 1)), (-1, nodes))
+    segments = ops.reshape(ops.arange(rows, dtype="int32")[:, None] * count + groups, (-1,))
+    best = ops.segment_max(values, segments, rows * count)
+    return ops.transpose(ops.reshape(best, (rows, count, nodes)), (0, 2, 1))
+
+
+def _with_roots(table: Any, *values: bool) -> Any:
+    """Put the values of the two roots before the nodes of a boolean table `[batch, nodes, ...]`."""
+    roots = (ops.logical_or(ops.zeros_like(table[:, :1]), value) for value in values)
+    return ops.concatenate([*roots, table], axis=1)
+
+
+def _at(table: Any, nodes: Any) -> Any:
+    """Return the entries of a table `[batch, nodes, ...]` at nodes, int32 `[batch, ...]`."""
+    rows, count, *rest = ops.shape(table)
+    offsets = ops.arange(rows, dtype="int32") * count
+    offsets = ops.reshape(offsets, (-1, *[1] * (len(ops.shape(nodes)) - 1)))
+    return ops.take(ops.reshape(table, (-1, *rest)), offsets + nodes, axis=0)

@@ -55,7 +55,6 @@ def test_a_term_that_cannot_be_written_is_told(kerasnmt, run_folder, tmp_path):
         (["--glossary", "FILE"], ["", "dog\tHund\tHunde"], "line 2"),
         (["--ignore-case"], [], "Expected --glossary FILE with --ignore-case"),
         (["--terms", "FILE", "--n-best", "2"], ["a"], "best translation .* --n-best"),
-        (["--terms", "FILE", "--beam-size", "1"], ["a"] * 8, "beam_size of at least 2"),
         (["--glossary", "MISSING"], [], "MISSING"),
     ],
 )

@@ -366,3 +366,18 @@ def test_without_the_package_for_grpc(kerasnmt, monkeypatch):
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected the package tensorflow_serving")
     assert "pip install 'kerasnmt[serve]'" in done.err
+
+
+def test_an_export_takes_terms_as_a_run(kerasnmt, run_folder, export_folder, tmp_path):
+    terms = tmp_path / "terms.txt"
+    terms.write_text("Hund\tHaus|Mann\n\n!Hund\n")
+    glossary = tmp_path / "glossary.tsv"
+    glossary.write_text("DOGS\tHaus\n")
+    options = ["--terms", terms, "--glossary", glossary, "--ignore-case"]
+    stdin = "no\nTwo old men read .\nTwo dogs read .\n"
+    run, export = (
+        kerasnmt("translate", folder, *options, stdin=stdin)
+        for folder in (run_folder, export_folder)
+    )
+    assert export == run and run.code == 0
+    assert "Hund" in run.lines[0] and "Haus" in run.lines[2]

@@ -99,14 +99,13 @@ def test_wide_beam_equals_filtered_brute_force(kinds):
     check_against_brute_force(CASES.values(), 4, **kinds)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_terms_that_share_a_beginning(alpha):
+def test_terms_that_share_a_beginning():
     case = [[(0, 1)], [(0, 2)]]
-    check_against_brute_force([case], 5, alpha)
+    check_against_brute_force([case], 5, 1.0)
     # With this length, both terms and the end fit exactly.
     toy = Toy(seed=2)
     expected = {(0, 1, 0, 2, END), (0, 2, 0, 1, END)}
-    for beam_size in (2, 3, 5):
+    for beam_size in (2, 5):
         found = toy.search(beam_size=beam_size, terms=terms_of([case] * 3))
         assert {tuple(row) for row in np.asarray(found.ids)[:, 0]} <= expected
 
@@ -139,7 +138,7 @@ def test_overlapping_terms():
 
 
 @pytest.mark.parametrize("kinds", [{}, PIECES], ids=["words", "pieces"])
-@pytest.mark.parametrize("beam_size", [1, 2, 5])
+@pytest.mark.parametrize("beam_size", [1, 3])
 def test_narrow_beam_meets_the_terms(beam_size, kinds):
     cases = {**CASES, **OVERLAPS}
     toy = Toy(rows=len(cases), seed=3)
@@ -159,24 +158,23 @@ def test_narrow_beam_meets_the_terms(beam_size, kinds):
 def test_rows_without_terms_equal_the_plain_search():
     toy = Toy(rows=4, seed=4)
     rows = [[[(0, 1)], [(2,)]], [], [(1,)], []]
-    for beam_size in (2, 4):
-        options = {"beam_size": beam_size, "n_best": beam_size, "length_penalty": 0.6}
-        plain = toy.search(**options)
-        found = toy.search(**options, terms=terms_of(rows))
-        for row in (1, 3):
-            np.testing.assert_array_equal(found.ids[row], plain.ids[row])
-            np.testing.assert_array_equal(found.scores[row], plain.scores[row])
-            np.testing.assert_array_equal(found.records["node"][row], plain.records["node"][row])
+    options = {"beam_size": 3, "n_best": 3, "length_penalty": 0.6}
+    plain = toy.search(**options)
+    found = toy.search(**options, terms=terms_of(rows))
+    for row in (1, 3):
+        np.testing.assert_array_equal(found.ids[row], plain.ids[row])
+        np.testing.assert_array_equal(found.scores[row], plain.scores[row])
+        np.testing.assert_array_equal(found.records["node"][row], plain.records["node"][row])
 
 
 def test_rows_do_not_see_each_other():
     toy = Toy(rows=3, seed=5)
     rows = [[[(0, 1), (2, 2, 2)]], [[(1,)], (0,)], [[(2,)], [(1, 0)]]]
-    together = toy.search(beam_size=3, n_best=3, terms=terms_of(rows, **PIECES))
+    options = {"beam_size": 3, "n_best": 3, "max_length": 4}
+    together = toy.search(**options, terms=terms_of(rows, **PIECES))
     for row in range(3):
         alone = toy.search(
-            beam_size=3,
-            n_best=3,
+            **options,
             terms=terms_of([rows[row] if i == row else [] for i in range(3)], **PIECES),
         )
         np.testing.assert_array_equal(together.ids[row], alone.ids[row])
@@ -228,6 +226,7 @@ def test_samples_have_no_terms():
         Toy().search(samples=2, terms=terms_of([[]] * 3))
 
 
+@pytest.mark.thorough("the graph of an export gives the same answers in test_saved_model.py")
 @pytest.mark.graph
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_in_graph(jit_compile):

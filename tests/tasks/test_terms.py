@@ -21,7 +21,7 @@ from tests.numerics import fill
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 TEXTS = ["two dogs run .", "a man reads .", "dog"]
-OPTIONS = {"beam_size": 4, "max_length": 14}
+OPTIONS = {"beam_size": 3, "max_length": 12}
 JAPANESE = ["私は東京に住んでいます。", "東京は大きい。", "彼は犬が好きです。", "犬と猫がいます。"]
 THAI = ["ผมอยู่กรุงเทพ", "กรุงเทพใหญ่มาก", "เขาชอบหมา", "มีหมาและแมว"]
 ENGLISH = ["the new york dog runs", "a new dog in york (new york)", "dogs run in the carpark"]
