@@ -115,21 +115,17 @@ def test_words_that_are_copied(make_pointer_model):
     assert "☃" in copied
 
 
-def test_words_with_punctuation(punctuation_model):
-    streamed = assert_streams(punctuation_model, **SEARCHES["sample"])
-    assert any("." in piece for pieces in streamed for piece in pieces)
-
-
-def test_replaced_unknown_words(punctuation_model):
+def test_words_with_punctuation_and_replaced_unknown_words(punctuation_model):
     dictionary = {"犬が": "the dog", "run": "snow man"}
     options = {**SEARCHES["beam"], "replace_unknown": True, "dictionary": dictionary}
     replaced = "".join(map("".join, assert_streams(punctuation_model, **options)))
     assert "a\u00a0b" in replaced
+    assert "dog." in replaced or "run." in replaced or ",." in replaced
 
 
 def test_caches_that_grow(transformer):
-    texts = ["two dogs run .", "", "a man reads a book"]
-    assert_streams(transformer, texts, beam_size=3, max_length=40, min_length=20)
+    texts = ["two dogs run .", ""]
+    assert_streams(transformer, texts, beam_size=3, max_length=34, min_length=18)
 
 
 @thorough
@@ -163,13 +159,13 @@ def test_the_best_hypothesis_so_far_follows_the_pieces(streaming):
     assert progress[-1].score == pytest.approx(score, abs=1e-5)
 
 
-def test_several_streams_at_the_same_time(word_model):
+def test_several_streams_at_the_same_time(streaming):
     texts = ["two dogs run .", "a man reads ."]
-    streams = [word_model.stream(text, **SEARCHES["beam"]) for text in texts]
+    streams = [streaming("beam").stream(text) for text in texts]
     done = ["", ""]
     for number in [0, 1, 0, 1, 1, 0] * 6:
         done[number] += next(streams[number], "")
-    assert done == word_model.translate(texts, **SEARCHES["beam"])
+    assert done == streaming("beam").translate(texts)
 
 
 def test_what_cannot_be_streamed_is_refused_before_the_first_piece(word_model):
