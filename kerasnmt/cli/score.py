@@ -88,11 +88,9 @@ def score(
     It is the natural logarithm of p(target | source), including the end token, and is not divided
     by the length, unless there is --normalize.
 
-    With --filter, the pairs are cleaned: pairs are dropped that are empty, equal on both sides or
-    duplicates, that differ too much in length, or whose scripts are not those of the corpus. This
-    needs no RUN. With a RUN, --min-score drops the pairs that it finds improbable, and --rank and
-    --scores help to look at them. Standard error says how many pairs are dropped, and why. Run the
-    command again to resume interrupted work; the scores so far are in OUTPUT.parts.
+    With --filter, it drops pairs that are empty, equal on both sides, repeated, of very different
+    lengths, or in other scripts than the corpus, and with a RUN and --min-score those that the
+    model finds improbable. Run the command again to resume interrupted work.
     """
     choice = Choice(output or [], max_ratio, scripts, keep or [], min_score, rank, scores, report)
     if filter_pairs:

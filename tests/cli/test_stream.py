@@ -1,13 +1,16 @@
 """`kerasnmt translate --stream`."""
 
 import io
+import itertools
 import os
+import re
 import subprocess
 
 import pytest
 
 from kerasnmt.cli.streams import write_words
-from kerasnmt.tasks import TranslationTask, Translator
+from kerasnmt.tasks import Translator
+from kerasnmt.tasks.served_model import Progress, ServedModel
 from tests.cli.conftest import LINES, PROGRAM, TEXT
 
 
@@ -22,37 +25,41 @@ class Recorder(io.StringIO):
         self.flushed.append(self.getvalue())
 
 
-@pytest.mark.graph
-def test_each_piece_is_flushed_and_each_text_is_a_line(word_model):
-    translator = Translator(TranslationTask(word_model, beam_size=2, max_length=12, min_length=6))
-    texts = ["two dogs run .", "", "a man reads ."]
+class Echo(ServedModel):
+    """Model whose answer has the words of the text, one at each step, and an empty last piece."""
+
+    def __init__(self):
+        self.signatures, self.description, self.fields = {"serving_default": None}, {}, ("text",)
+
+    def progress(self, request):
+        for word in re.findall(r"\s*\S+", request["text"]):
+            yield Progress(word, "")
+        yield Progress("", "", -1.0)
+
+
+def test_each_piece_is_flushed_and_each_text_is_a_line():
+    texts = ["two dogs run .", "", "a man"]
     file = Recorder()
-    write_words(translator, {"text": texts}, 0, file)
-    whole = [*translator.translate(texts)]
-    assert file.getvalue() == "".join(f"{line}\n" for line in whole)
-    expected = ""
-    steps = iter(file.flushed)
-    for text in texts:
-        for piece in [*translator.stream(text), "\n"]:
-            expected += piece
-            assert next(steps) == expected
-    assert next(steps, None) is None
+    write_words(Translator(Echo()), {"text": texts}, 0, file)
+    assert file.getvalue() == "".join(f"{line}\n" for line in texts)
+    pieces = ["two", " dogs", " run", " .", "\n", "\n", "a", " man", "\n"]
+    assert file.flushed == [*itertools.accumulate(pieces)]
 
 
 @pytest.mark.graph
-def test_lines_of_a_run(kerasnmt, run_folder, tmp_path):
+@pytest.mark.usefixtures("eagerly")
+def test_lines_of_a_run(kerasnmt, run_folder):
     options = ("--search", "max_length=8", "--beam-size", 2)
     whole = kerasnmt("translate", run_folder, *options, stdin=TEXT)
     assert kerasnmt("translate", run_folder, *options, "--stream", stdin=TEXT) == whole
-    path = tmp_path / "lines"
-    path.write_text(TEXT)
-    streamed = kerasnmt("translate", run_folder, *options, "--stream", "--input", path)
-    assert streamed.lines == whole.lines
 
 
-def test_an_export_gives_whole_lines(kerasnmt, export_folder, translator):
+def test_an_export_gives_whole_lines(kerasnmt, export_folder, translator, tmp_path):
     done = kerasnmt("translate", export_folder, "--stream", stdin=TEXT)
     assert (done.code, done.lines, done.err) == (0, translator.translate(LINES), "")
+    path = tmp_path / "lines"
+    path.write_text(TEXT)
+    assert kerasnmt("translate", export_folder, "--stream", "--input", path).lines == done.lines
 
 
 def test_a_long_line_is_cut_with_a_warning(kerasnmt, export_folder):

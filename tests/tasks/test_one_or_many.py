@@ -7,6 +7,7 @@ import pandas
 import pytest
 
 from kerasnmt.tasks import Translator, task_of
+from kerasnmt.tasks.one_or_many import one_or_many
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -30,18 +31,69 @@ def test_n_best_of_a_model_is_that_of_its_translator(word_model):
         word_model.n_best("dog", split_sentences=True)
 
 
-@pytest.mark.parametrize("text", [*TEXTS, np.str_("dog\nrun")])
-def test_one_string_gives_one_result(word_model, text):
-    several = [text, "two dogs"]
-    assert word_model.translate(text, **OPTIONS) == word_model.translate(several, **OPTIONS)[0]
-    ((best, score), *_) = word_model.n_best(text, **OPTIONS)
-    assert (best, score) == pytest.approx(word_model.n_best(several, **OPTIONS)[0][0])
-    scored = word_model.score(text, "a b")
-    assert isinstance(scored, float)
-    assert scored == pytest.approx(word_model.score(several, ["a b", "c"])[0], abs=1e-5)
-    assert word_model.align(text, "a b") == word_model.align(several, ["a b", "c"])[0]
-    one = word_model.attention(text, **OPTIONS)
-    assert one.source_tokens == word_model.attention(several, **OPTIONS)[0].source_tokens
+def test_one_string_and_a_series_give_the_results_of_a_list(word_model):
+    index = ["a", "é", "犬"]
+    texts, targets = pandas.Series(TEXTS, index, name="en"), pandas.Series(TARGETS, index)
+    methods = {
+        "translate": lambda texts, _: word_model.translate(texts, **OPTIONS),
+        "n_best": lambda texts, _: word_model.n_best(texts, **OPTIONS),
+        "score": word_model.score,
+        "align": word_model.align,
+        "attention": lambda texts, _: tokens(word_model.attention(texts, **OPTIONS)),
+    }
+    for name, method in methods.items():
+        expected = method(TEXTS, TARGETS)
+        series = method(texts, targets)
+        assert isinstance(series, pandas.Series), name
+        assert series.index.equals(texts.index) and series.tolist() == expected, name
+        one = method(TEXTS[2], TARGETS[2])
+        if name == "score":  # a batch rounds differently than one row
+            assert isinstance(one, float) and series.dtype == "float64"
+            assert one == pytest.approx(expected[2], abs=1e-5)
+        elif name == "n_best":
+            assert [text for text, _ in one] == [text for text, _ in expected[2]]
+            assert [s for _, s in one] == pytest.approx([s for _, s in expected[2]], abs=1e-5)
+        else:
+            assert one == expected[2], name
+
+
+def tokens(attended):
+    """Return the tokens of attention, or of a list or Series of it."""
+    if isinstance(attended, pandas.Series):
+        return attended.map(tokens)
+    if isinstance(attended, list):
+        return [*map(tokens, attended)]
+    return attended.source_tokens, attended.target_tokens
+
+
+class Lengths:
+    """Methods of this kind without a model."""
+
+    @one_or_many
+    def measure(self, texts, *, contexts=None, terms=None):
+        """Return the lengths of texts and contexts, and the terms."""
+        columns = [[*column] for column in (texts, contexts, terms) if column is not None]
+        return [tuple(map(len, row[:2])) + row[2:] for row in zip(*columns, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "index", [[7, 7, -1], ["a", "é", "犬"], pandas.date_range("2020", None, 3)]
+)
+def test_a_series_gives_a_series_with_its_index(index):
+    texts = pandas.Series(["two", "", "犬 d"], index, name="en")
+    found = Lengths().measure(texts, contexts=pandas.Series(["a", "bc", ""], index))
+    assert found.index.equals(texts.index) and found.tolist() == [(3, 1), (0, 2), (3, 0)]
+    assert Lengths().measure(texts=texts, contexts=["a", "", ""]).tolist()[1] == (0, 0)
+    frame = pandas.DataFrame({"en": texts})
+    frame["length"] = Lengths().measure(frame["en"])
+    assert frame["length"].tolist() == [(3,), (0,), (3,)]
+    assert Lengths().measure(texts[:0]).empty
+
+
+@pytest.mark.parametrize("text", ["", "dog", np.str_("dog\nrun")])
+def test_one_string_is_a_row(text):
+    assert Lengths().measure(text) == (len(text),)
+    assert Lengths().measure(text, contexts="ab", terms=["x", "y"]) == (len(text), 2, ["x", "y"])
 
 
 def test_one_string_with_a_prefix_and_a_context(make_pointer_model):
@@ -57,32 +109,6 @@ def test_one_string_with_a_prefix_and_a_context(make_pointer_model):
         model.translate(["two dogs"], contexts="a man")
     with pytest.raises(TypeError, match="multiple values for argument 'texts'"):
         Translator(task_of(model)).translate("a", texts="a")
-
-
-@pytest.mark.parametrize(
-    "index", [[7, 7, -1], ["a", "é", "犬"], pandas.date_range("2020", None, 3)]
-)
-def test_a_series_gives_a_series_with_its_index(word_model, index):
-    texts, targets = pandas.Series(TEXTS, index, name="en"), pandas.Series(TARGETS, index)
-    results = {
-        "translate": (
-            word_model.translate(texts, **OPTIONS),
-            word_model.translate(TEXTS, **OPTIONS),
-        ),
-        "n_best": (word_model.n_best(texts, **OPTIONS), word_model.n_best(TEXTS, **OPTIONS)),
-        "score": (word_model.score(texts, targets), word_model.score(TEXTS, TARGETS)),
-        "align": (word_model.align(texts, TARGETS), word_model.align(TEXTS, TARGETS)),
-    }
-    for name, (series, expected) in results.items():
-        assert isinstance(series, pandas.Series), name
-        assert series.index.equals(texts.index) and series.tolist() == expected, name
-    assert results["score"][0].dtype == "float64"
-    attended = word_model.attention(texts, **OPTIONS)
-    assert [one.source_tokens[-1] for one in attended] == ["</s>"] * 3
-    frame = pandas.DataFrame({"en": texts})
-    frame["de"] = word_model.translate(frame["en"], **OPTIONS)
-    assert frame["de"].tolist() == results["translate"][1]
-    assert word_model.translate(texts[:0], **OPTIONS).empty
 
 
 def test_series_with_other_indexes_are_not_paired_by_order(word_model):
