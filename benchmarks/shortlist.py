@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_argument("test", type=Path)
     parser.add_argument("--preset", default="tatoeba_en_fr_gru")
     parser.add_argument("--vocabulary", type=int, help="number of tokens of an untrained model")
+    parser.add_argument("--text", type=Path, help="further pairs, for a tokenizer of more tokens")
     parser.add_argument("--size", type=int, nargs="+", default=[20, 50, 100])
     parser.add_argument("--frequent", type=int, default=100)
     parser.add_argument("--beam-size", type=int, default=5)
@@ -77,7 +78,10 @@ def main() -> None:
     search = {"beam_size": arguments.beam_size, "max_length": 80}
     preset = zoo.get_preset(arguments.preset)
     if arguments.vocabulary:
-        tokenizer = SentencePieceTokenizer.train(train[0] + train[1], arguments.vocabulary)
+        more = sum(read(arguments.text), []) if arguments.text else []
+        tokenizer = SentencePieceTokenizer.train(
+            [*train[0], *train[1], *more], arguments.vocabulary
+        )
         model = zoo.get_model(preset.model_name)(tokenizer, **preset.about.get("model", {}))
         bias = np.zeros(arguments.vocabulary, "float32")
         bias[END_ID] = -100.0  # it must not end before its maximum length
