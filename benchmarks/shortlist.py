@@ -22,6 +22,7 @@ import json
 import os
 import statistics
 import time
+from itertools import chain
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -78,7 +79,7 @@ def main() -> None:
     search = {"beam_size": arguments.beam_size, "max_length": 80}
     preset = zoo.get_preset(arguments.preset)
     if arguments.vocabulary:
-        more = sum(read(arguments.text), []) if arguments.text else []
+        more = [*chain(*read(arguments.text))] if arguments.text else []
         tokenizer = SentencePieceTokenizer.train(
             [*train[0], *train[1], *more], arguments.vocabulary
         )
