@@ -26,8 +26,8 @@ class Shortlist:
         table: Likely target ids of each source id, `[source_vocabulary, size]`, padded with 0.
         frequent: Target ids of every list, `[frequent]`.
         target_size: Number of target ids.
-        vocabulary: Digest of the vocabularies; see `kerasnmt.tasks.vocabulary_digest`. An empty
-            string if it is not known.
+        vocabulary: Digest of the vocabularies; see `kerasnmt.tasks.shortlists`. An empty string
+            if it is not known.
     """
 
     def __init__(self, table: Any, frequent: Any, target_size: int, vocabulary: str = "") -> None:

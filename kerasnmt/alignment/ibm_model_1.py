@@ -103,12 +103,11 @@ class IBMModel1:
         """
         return float(self._probabilities([target], [source])[0, 0])
 
-    def likely(self, count: int, least: float = 0.0) -> dict[str, list[str]]:
+    def likely(self, count: int) -> dict[str, list[str]]:
         """Return the most probable target words of each source word, best first.
 
         Args:
             count: Maximum number of target words of a source word.
-            least: Smallest t(target | source) of the target words.
 
         Raises:
             ValueError: If `fit` has not been called.
@@ -117,7 +116,7 @@ class IBMModel1:
         order = np.lexsort((-self._t, self._pairs % _BASE))
         e, f = self._pairs[order] % _BASE, self._pairs[order] // _BASE
         ranks = np.arange(len(e)) - np.searchsorted(e, e)
-        kept = (ranks < count) & (self._t[order] >= least)
+        kept = ranks < count
         sources, targets = [*self._source_ids], [*self._target_ids]
         words: dict[str, list[str]] = {word: [] for word in sources if word is not None}
         for i, j in zip(e[kept].tolist(), f[kept].tolist(), strict=True):

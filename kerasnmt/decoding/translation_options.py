@@ -24,7 +24,7 @@ class TranslationOptions(SearchOptions):
         False, "Whether the sentences of a text are translated one by one."
     )
     shortlist: bool = option(
-        False, "Whether translations consist of words that the model's shortlist has for the texts."
+        False, "Whether translations consist of likely tokens, those of the model's shortlist."
     )
 
     def __post_init__(self) -> None:

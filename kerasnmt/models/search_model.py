@@ -63,7 +63,7 @@ class SearchModel(keras.Model):
             listed_ids: Ids that targets consist of, int32 `[size]`, in ascending order, padded on
                 the right with 0, or None for all. They must begin with the special ids 0, 1, 2 and
                 3, and contain the ids of prefixes and terms. The probabilities are those of a
-                softmax over these ids, which takes less time; see `kerasnmt.Shortlist`.
+                softmax over these ids, which takes less time; see `kerasnmt.tasks.Shortlist`.
             n_best: Number of targets for each source, at most the number of hypotheses.
             with_records: Whether to return the records, such as attention weights.
             with_tree: Whether to return the tree of the beam search. Samples have no tree.

@@ -7,6 +7,7 @@ from .explorer import Exploration, Explorer, Inspection, TreeNode, WordChoice
 from .search_task import SearchTask
 from .sentence_attention import SentenceAttention
 from .served_model import Progress, ServedModel
+from .shortlists import Shortlist
 from .task import Task, task_of
 from .translation import TranslationTask
 from .translator import Translator
@@ -23,6 +24,7 @@ __all__ = [
     "SearchTask",
     "SentenceAttention",
     "ServedModel",
+    "Shortlist",
     "Task",
     "TranslationTask",
     "Translator",

@@ -12,6 +12,8 @@ from kerasnmt.calibration import spread
 from kerasnmt.ids import END_ID
 from kerasnmt.shortlist import Shortlist
 
+__all__ = ["Shortlist", "ShortlistInGraph", "make_shortlist", "vocabulary_digest"]
+
 # Maximum number of links between source and target positions that are counted, for 2 GB of memory.
 _LINKS = 4 * 10**7
 _ITERATIONS = 5

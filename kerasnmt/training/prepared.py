@@ -17,7 +17,7 @@ from kerasnmt.training.checks import (
     check_same_shapes,
     check_warmup,
 )
-from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.corpora import Corpora, texts
 from kerasnmt.training.devices import Devices, precision, training_devices
 from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
@@ -95,6 +95,9 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         make = get_model(recipe.model.name)
         model = make(*read.tokenizers.values(), **recipe.model.keywords)
     with recipe.named_in_errors():
+        if recipe.search.shortlist:
+            with console.status("making the shortlist"):
+                model.make_shortlist(*texts(corpora.pairs["train"]))
         check_abilities(recipe, model)
     if trained:
         start.check_model(model)

@@ -20,6 +20,15 @@ def test_one_step_by_hand():
     assert model.log_likelihoods == pytest.approx([3 * math.log(1 / 2)])
 
 
+def test_likely_words_of_one_step():
+    # The probabilities of `test_one_step_by_hand`; x and y are equally likely for b.
+    model = IBMModel1(iterations=1).fit([("a b", "x y"), ("a", "x")])
+    assert model.likely(2) == {"a": ["x", "y"], "b": ["x", "y"]}
+    assert model.likely(1) == {"a": ["x"], "b": ["x"]}
+    with pytest.raises(ValueError, match="Expected a fitted IBMModel1"):
+        IBMModel1().likely(1)
+
+
 def test_log_likelihood_by_hand():
     # After the step above: x has (5/7 + 5/7 + 1/2) / 3 and y (2/7 + 2/7 + 1/2) / 3 in the first
     # pair, x has (5/7 + 5/7) / 2 in the second.

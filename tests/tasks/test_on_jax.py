@@ -7,7 +7,8 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.serving.contract.caption_contract import encode_png
-from kerasnmt.tasks import Explorer, Translator, task_of
+from kerasnmt.tasks import Explorer, Shortlist, Translator, task_of
+from kerasnmt.tasks.shortlists import vocabulary_digest
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from tests.numerics import fill
 from tests.other_backend import other_backend
@@ -40,6 +41,7 @@ def answers(folder):
     found = explorer.search(request)
     seen = explorer.inspect(request, found.ids[0])
     replacing = translator("replacing", **SEARCH, replace_unknown=True)
+    listed = translator("replacing", **SEARCH, shortlist=True)
     story = {"story": ["ann went home\nbob went out", "", "zeb"], "question": TEXTS[:3]}
     return {
         "copying": copying.best(TEXTS),
@@ -61,6 +63,10 @@ def answers(folder):
             streamed(copying.progress(TEXTS[1], prefix="zeb")),
         ],
         "replacing": replacing.best(TEXTS),
+        "listed": listed.best(TEXTS, batch_size=1),
+        "listed prefixes and terms": listed.best(
+            TEXTS, prefixes=["is", "", "", ""], terms=[["bob"], [], [], ["ann"]]
+        ),
         "captions": translator("captions", **SEARCH).ask({"image": IMAGES}),
         "stories": translator("stories").ask(story),
         "scores": [["", one] for one in context.score(TEXTS, OTHERS, contexts=TEXTS)],
@@ -110,6 +116,9 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tasks")
     for seed, (name, model) in enumerate(models.items()):
         fill(model, seed, scale=1.3)
+        if name == "replacing":
+            table = [[4 + number % 4] for number in range(12)]
+            model.shortlist = Shortlist(table, [], 8, vocabulary_digest(model))
         if name == "context":
             model.decoder.gate.projection.bias.assign([-9.0, 3.0, 3.0])  # it copies often
         model.save(folder / f"{name}.keras")
