@@ -133,7 +133,8 @@ def keep_shortlist(path: Path, pairs: Sequence[tuple[str, str]], **options: int)
     model = trained.load()
     if not isinstance(model, TranslationModel):
         raise ValueError(f"{path}: expected a model that translates. Received: {model.name}.")
-    model.make_shortlist(*map(list, zip(*pairs, strict=True)), **options)
+    sources, targets = zip(*pairs, strict=True)
+    model.make_shortlist(sources, targets, **options)
     trained.keep_shortlist(model)
     return model.shortlist
 
