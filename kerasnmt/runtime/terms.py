@@ -167,16 +167,16 @@ class TermAutomaton:
                     further.append(token)
             for token in dict.fromkeys(further):
                 if (token, parent) not in known and total[parent, token] > IMPOSSIBLE / 2:
-                    candidates.append((total[parent, token], token, parent))
+                    candidates.append((float(total[parent, token]), token, parent))
         candidates.sort(key=lambda one: -one[0])
         ranks: dict[int, int] = {}
-        order = []
+        order: list[tuple[int, int, Extension]] = []
         for one in candidates:
             bank = self.choice(numbers[one[2]], one[1]).needed
             ranks[bank] = rank = ranks.get(bank, -1) + 1
             order.append((rank, bank, one))
         chosen = [one for _, _, one in sorted(order, key=lambda one: one[:2])]
-        missing = [(IMPOSSIBLE, PAD_ID, 0)] * len(overall)
+        missing: list[Extension] = [(float(IMPOSSIBLE), PAD_ID, 0)] * len(overall)
         return [*chosen, *missing][: len(overall)]
 
     def _choice(self, number: int, kind: int, token: int | None = None) -> _Choice:

@@ -166,7 +166,9 @@ class OnnxTranslation(OnnxSearchModel):
         written = np.full((len(read), max((len(row) for _, row in read), default=0)), b"", object)
         for row, (_, forms) in enumerate(read):
             written[row, : len(forms)] = forms
-        options: dict[str, Any] = {"terms": Terms([row for row, _ in read], *self._target.word_places)}
+        options: dict[str, Any] = {
+            "terms": Terms([row for row, _ in read], *self._target.word_places)
+        }
         if prefix is not None:
             options["prefix_ids"] = padded(self._target_ids(prefix, source))
         return {**self._first(source, **options), "written": written}
