@@ -20,6 +20,7 @@ from kerasnmt.cli.options import Columns
 from kerasnmt.cli.quiet import load_tensorflow
 from kerasnmt.cli.records import Format, FormatOption, RecordWriter
 from kerasnmt.cli.requests import check_fields, text_fields
+from kerasnmt.version import __version__
 
 # Largest number of sentences on the page.
 _SENTENCES = 50
@@ -30,7 +31,7 @@ _HEADING = {
     "megabytes": "MB",
     "minutes": "minutes",
     "epochs": "epochs",
-    "val_loss": "val. loss",
+    "val_loss": "lowest val. loss",
     "perplexity": "perplexity",
     "bleu": "BLEU",
     "bleu_p_value": "p",
@@ -212,7 +213,8 @@ class _Run:
     def translations(self, data: _Data, batch_size: int, console: Console) -> list[str]:
         """Return the translations of data, from the last time if nothing has changed."""
         model = self.folder.model.stat()
-        facts = [model.st_size, model.st_mtime_ns, repr(self.recipe.search.options)]
+        options = repr(self.recipe.search.options)
+        facts = [model.st_size, model.st_mtime_ns, options, __version__]
         work = json.dumps([facts, data.sources, data.contexts]).encode()
         path = self.folder.translations / f"{hashlib.sha256(work).hexdigest()[:16]}.json"
         if path.exists():
