@@ -72,7 +72,18 @@ def test_a_row_for_each_run(kerasnmt, runs):
 
     heading, *rows, note = kerasnmt("compare", small, other).lines
     assert heading.split() == [
-        *("run", "model", "parameters", "MB", "minutes", "epochs", "val.", "loss", "perplexity"),
+        *(
+            "run",
+            "model",
+            "parameters",
+            "MB",
+            "minutes",
+            "epochs",
+            "lowest",
+            "val.",
+            "loss",
+            "perplexity",
+        ),
         *("BLEU", "p", "chrF", "p", "exact", "%", "p"),
     ]
     assert [row.split()[-6] for row in rows] == [f"{one['bleu']:.2f}", f"{two['bleu']:.2f}"]
