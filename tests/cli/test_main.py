@@ -19,6 +19,7 @@ COMMANDS = [
         "evaluate",
         "compare",
         "score",
+        "shortlist",
         "export",
         "check",
         "serve",
