@@ -119,8 +119,8 @@ def read_glossary(path: Path, ignore_case: bool = False) -> Any:
         source, *targets = (column.strip() for column in line.split("\t"))
         if not source or len(targets) != 1 or not targets[0]:
             raise ValueError(
-                "Expected a source term, a tab and a target term in each line of a glossary. "
-                f"Received: {path}, line {number}: {line!r:.80}."
+                "Expected a source term, a tab and a target term in each line of a glossary, with "
+                f"{OR} between alternatives. Received: {path}, line {number}: {line!r:.80}."
             )
         alternatives = [one for one in targets[0].split(OR) if one.strip()]
         try:

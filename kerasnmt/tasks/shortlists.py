@@ -49,7 +49,7 @@ def _checked_shortlist(model: keras.Model) -> Shortlist:
     if model.shortlist is None:
         raise ValueError(
             f"Expected a model with a shortlist, for shortlist=True. Received: {model.name}, which "
-            "has none. Make it with `kerasnmt shortlist RUN` or model.make_shortlist."
+            "has none. Make it with `kerasnmt shortlist RUN PAIRS` or model.make_shortlist."
         )
     if model.shortlist.vocabulary != vocabulary_digest(model):
         raise ValueError(

@@ -684,11 +684,12 @@ class Translator:
         scores = np.array([score for _, score in answers])
         (low,) = np.nonzero(scores < low_score * sentences)
         if low.size:
-            worst = low[np.argmin((scores / sentences)[low])]
-            others = f", like {low.size - 1} more" if low.size > 1 else ""
+            numbers = ", ".join(map(str, (low + first_number)[:_SHOWN_NUMBERS]))
+            more = f" and {low.size - _SHOWN_NUMBERS} more" if low.size > _SHOWN_NUMBERS else ""
+            named = f"texts {numbers}{more} score" if low.size > 1 else f"text {numbers} scores"
             warnings.warn(
-                f"text {first_number + worst} scores lower than nearly all texts of the model's "
-                f"test data{others}; such translations may be wrong",
+                f"{named} lower than nearly all texts of the model's test data; such translations "
+                "may be wrong",
                 stacklevel=5,
             )
 
@@ -713,6 +714,8 @@ def _answers(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
     return zip(map(decode, outputs[name]), outputs["score"].tolist(), strict=True)
 
 
+# Numbers of texts in a warning, at most.
+_SHOWN_NUMBERS = 20
 # Errors for functions that a model does not have.
 _MISSING = {
     "n_best": "Expected a model, or a SavedModel, for several translations of a text. Received: "

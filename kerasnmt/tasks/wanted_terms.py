@@ -74,9 +74,10 @@ def sentences_of(
         parts = split_text(text) if splits else [text]
         if len(parts) > 1 and any(term.wanted for term in parse_terms(line)):
             raise ValueError(
-                "Expected split_sentences=False, or one sentence in each text with terms, because "
-                "nothing says in which sentence a term belongs. Received: split_sentences=True, "
-                f"and {len(parts)} sentences in {text!r:.80}."
+                "Expected one sentence in each text with terms, because nothing says in which "
+                f"sentence a term belongs. Received: {len(parts)} sentences in text {index + 1}, "
+                f"{text!r:.80}. Pass one sentence each, or translate with split_sentences=False "
+                "(--search split_sentences=false)."
             )
         for part in parts:
             more = glossary.line(part) if glossary else ""

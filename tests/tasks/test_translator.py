@@ -98,15 +98,22 @@ def test_long_texts_are_cut_with_a_warning(translator):
 
 
 class TestLowScores:
-    def test_one_warning_counts_them_and_names_the_worst(self, word_module, sentences):
+    def test_one_warning_names_all_of_them(self, word_module, sentences):
         scores = [score for _, score in Translator(word_module).best(sentences)]
-        low = float(np.sort(scores)[2])  # two are below
-        with pytest.warns(UserWarning) as caught:
-            Translator(word_module, low).best(sentences, first_number=11)
-        assert [str(warning.message) for warning in caught] == [
-            f"text {11 + int(np.argmin(scores))} scores lower than nearly all texts of the model's "
-            "test data, like 1 more; such translations may be wrong"
-        ]
+        one, other = sorted(np.argsort(scores)[:2] + 11)
+        for below, named in (
+            (1, f"text {int(np.argmin(scores)) + 11} scores"),
+            (2, f"texts {one}, {other} score"),
+        ):
+            low = float(np.sort(scores)[below])
+            with pytest.warns(UserWarning) as caught:
+                Translator(word_module, low).best(sentences, first_number=11)
+            assert [str(warning.message) for warning in caught] == [
+                f"{named} lower than nearly all texts of the model's test data; such translations "
+                "may be wrong"
+            ]
+        with pytest.warns(UserWarning, match=r"^texts 1, 2, .*, 20 and 5 more score lower than"):
+            Translator(word_module, 1.0).best(sentences[:1] * 25)
 
     @pytest.mark.usefixtures("eagerly")
     @pytest.mark.thorough("tests/data splits sentences; the other test warns")
