@@ -184,7 +184,9 @@ def test_wrong_values_fail_their_rows(copy, here):
             return {**outputs, "score": np.full(size, -3.5 - size, np.float32)}
         if signature == "n_best":
             return {**outputs, "scores": np.tile(np.float32([-3.5, -4, -5]), (size, 1))}
-        return {**outputs, "weights": outputs["weights"] * np.float32(1.01)}
+        if signature == "attention":
+            return {**outputs, "weights": outputs["weights"] * np.float32(1.01)}
+        return outputs
 
     here.change = staticmethod(wrong_values)
     wrong = failed(check_export(copy[0], ["two dogs run", "a"]))
@@ -193,7 +195,9 @@ def test_wrong_values_fail_their_rows(copy, here):
         "attention": "weights of a target token sum to 1.0100, expected more than 0 and at most 1",
         "batch_of_one": "score of text 0: -4.5, expected -5.5",
         "odd_inputs": wrong["odd_inputs"],
+        "with_terms": wrong["with_terms"],
     }
+    assert re.fullmatch(r"score of text 0: -.*, expected -5\.5", wrong["with_terms"])
     assert wrong["odd_inputs"].startswith("no text, alone: score of text 0: -4.5, expected -14.5")
 
 
@@ -207,7 +211,10 @@ def test_odd_inputs_that_are_not_answered_as_they_should_be_fail_their_row(copy,
 
     here.change = staticmethod(not_utf8)
     problem = "of text 5 is not UTF-8: b'\\xc3('"
-    detail = f"serving_default: translation {problem}; n_best: translations {problem}"
+    detail = (
+        f"serving_default: translation {problem}; n_best: translations {problem}; with_terms: "
+        f"translation {problem}"
+    )
     assert failed(check_export(copy[0], ["a b"])) == {"odd_inputs": detail}
 
     def refuse(signature, inputs, outputs):

@@ -143,8 +143,8 @@ def task(word_model):
 def test_a_signature_is_traced_once_when_it_is_needed(task):
     task, traced = task
     session = TaskSession(task)
-    assert [*session.signatures] == ["attention", "n_best", "serving_default"]
-    assert len(session.signatures) == 3 and "score" not in session.signatures
+    assert [*session.signatures] == ["attention", "n_best", "serving_default", "with_terms"]
+    assert len(session.signatures) == 4 and "score" not in session.signatures
     assert "n_best" in session.signatures and not traced
     together = threading.Barrier(8)
 

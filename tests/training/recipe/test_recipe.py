@@ -99,6 +99,7 @@ class TestLoad:
             "replace_unknown": False,
             "dictionary": None,
             "split_sentences": False,
+            "shortlist": False,
         }
         assert recipe.search.options == {}
         changed = load("search.beam_size=2", "search.max_length=30", "search.seed=0")
@@ -296,7 +297,7 @@ class TestUnknownKeys:
                 "search.max_length_ratio, search.max_length_margin, search.no_repeat_ngram, "
                 "search.allow_unknown, search.samples, search.temperature, search.top_k, "
                 "search.top_p, search.seed, "
-                "search.replace_unknown, search.dictionary, search.split_sentences",
+                "search.replace_unknown, search.dictionary, search.split_sentences, search.shortlist",
             ),
         ],
     )
