@@ -296,8 +296,8 @@ class TestUnknownKeys:
                 "search.coverage_penalty, search.min_length, search.max_length, "
                 "search.max_length_ratio, search.max_length_margin, search.no_repeat_ngram, "
                 "search.allow_unknown, search.samples, search.temperature, search.top_k, "
-                "search.top_p, search.seed, "
-                "search.replace_unknown, search.dictionary, search.split_sentences, search.shortlist",
+                "search.top_p, search.seed, search.replace_unknown, search.dictionary, "
+                "search.split_sentences, search.shortlist",
             ),
         ],
     )
