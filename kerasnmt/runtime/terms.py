@@ -37,7 +37,10 @@ class WordPlaces:
         return int(self._kinds[token if 0 <= token < len(self._kinds) else UNKNOWN_ID])
 
     def kinds(self, size: int) -> np.ndarray:
-        """Return the kinds of the tokens below `size`, of which the last may be copied words."""
+        """Return the kinds of the tokens below `size`, int8 `[size]`.
+
+        Tokens outside the vocabulary are copied words, and have the kind of the unknown token.
+        """
         copied = np.full(max(0, size - len(self._kinds)), self._kinds[UNKNOWN_ID])
         return np.concatenate([self._kinds, copied])[:size]
 
