@@ -51,6 +51,7 @@ COMMON = {
     "extras",
     "hooks",
     "ids",
+    "languages",
     "nearest_name",
     "png",
     "progress_lines",

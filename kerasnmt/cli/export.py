@@ -9,7 +9,7 @@ import typer
 from kerasnmt.cli.about_model import about_model
 from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, check_exportable, load_run
-from kerasnmt.cli.options import BeamSize, SearchOptions, Trained, WithRuns
+from kerasnmt.cli.options import BeamSize, Language, SearchOptions, Trained, WithRuns
 from kerasnmt.cli.quiet import without_talk
 from kerasnmt.serving.runtimes.registry import runtime_named, runtimes
 
@@ -28,6 +28,7 @@ def export(
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     with_run: WithRuns = None,
+    language: Language = None,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -83,7 +84,9 @@ def export(
     with progress_console().status("exporting"):
         translates = target.only_translates
         changes = SearchChanges(beam_size, search, with_run)
-        model, options = load_run(run, changes, translates=translates)
+        model, options = load_run(run, changes, translates=translates or language is not None)
+        if language is not None:
+            model.set_language(language)
         if not target.splits_sentences and options.pop("split_sentences", False):
             print(
                 f"warning: exports for {target.title} do not split texts into sentences, as {run} "

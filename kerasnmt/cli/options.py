@@ -86,9 +86,18 @@ Tags = Annotated[
     str | None,
     typer.Option(
         "--tags",
+        "--language",
         metavar="TAGS",
-        help="Tags to put in front of every text, such as de or 'V;PST', for models that were "
-        "trained with tags.",
+        help="Tags to put in front of every text, such as 'V;PST', for models that were trained "
+        "with tags. A tag for a language is also found by another code of the language: de is deu.",
+    ),
+]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        help="Language of texts without a tag, such as de, for models that read the language as a "
+        "tag.",
     ),
 ]
 WithRuns = Annotated[

@@ -9,9 +9,8 @@ from kerasnmt.cli.records import Record
 from kerasnmt.data.lines import checked_lines
 from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
-from kerasnmt.text.tags import with_tags, written_tags
-
-_SHOWN_TAGS = 10
+from kerasnmt.languages import closest_tag
+from kerasnmt.text.tags import some_tags, with_tags, written_tags
 
 
 def check_fields(read: Sequence[str], received: Sequence[str]) -> None:
@@ -78,14 +77,16 @@ def checked_tags(tags: str | None, translator: Any) -> list[str]:
     if written:
         check_reads_tags("--tags", translator)
     known = translator.description.get("source_tags")
-    unknown = [] if known is None else [tag for tag in written if tag not in known]
-    if unknown:
-        some = ", ".join(known[:_SHOWN_TAGS]) + (", …" if len(known) > _SHOWN_TAGS else "")
+    if known is None:
+        return written
+    found = [tag if tag in known else closest_tag(tag, known) for tag in written]
+    if None in found:
+        unknown = ", ".join(tag for tag, one in zip(written, found, strict=True) if one is None)
         raise ValueError(
-            f"Expected tags that the model knows: {some or 'it has none'}. Received: --tags "
-            f"{tags}, with {', '.join(unknown)}."
+            f"Expected tags that the model knows: {some_tags(known)}. Received: --tags {tags}, "
+            f"with {unknown}."
         )
-    return written
+    return found
 
 
 def tagged(texts: Sequence[str], tags: Sequence[str]) -> list[str]:

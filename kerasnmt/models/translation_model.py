@@ -328,6 +328,29 @@ class TranslationModel(TextModel, SearchModel):
         )
         return translator.n_best_confidence(texts, contexts=contexts, batch_size=batch_size)
 
+    def set_language(self, language: str) -> None:
+        """Read each source without a tag as a text in one of the languages that the model knows.
+
+        Saved models, presets and exports keep this.
+
+        ```python
+        model = from_preset("g2p")
+        model.set_language("de")
+        model.translate(["Haus", "<nld>huis"])  # the second word is Dutch
+        ```
+
+        Args:
+            language: Code of ISO 639-1 or 639-3, such as "de" or "deu", of a language that the
+                source tokenizer has a tag for; see `kerasnmt.text.with_tags`.
+
+        Raises:
+            ValueError: If there is no such language, the model has no tag for it, or the model has
+                no tokenizers.
+        """
+        self._need_tokenizers()
+        self.source_tokenizer = self.source_tokenizer.for_language(language)
+        self._translators.clear()  # they have the earlier tokenizer
+
     def calibrate(
         self,
         sources: Sequence[str],

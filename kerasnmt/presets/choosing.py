@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from kerasnmt.languages import closest_tag, language_code
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets import folders
 
@@ -17,7 +18,8 @@ def find_presets(*, task: str | None = None, language: str | None = None) -> lis
     Args:
         task: Task of a preset, such as "translation" or "pronunciation", or None for all.
         language: Code of ISO 639-1 or 639-3, such as "de" or "deu", or None for all. A preset may
-            read or write it. A region, as in "de-AT", does not matter.
+            read or write it, or a language that is close to it, as Croatian is to Serbo-Croatian.
+            A region, as in "de-AT", does not matter.
 
     Raises:
         ValueError: If no preset has the task, or there is no such language.
@@ -31,7 +33,7 @@ def find_presets(*, task: str | None = None, language: str | None = None) -> lis
         name
         for name, metadata in known.items()
         if task in (None, tasks[name])
-        and (code is None or code in map(language_code, metadata["about"].get("languages", [])))
+        and (code is None or closest_tag(code, metadata["about"].get("languages", [])))
     ]
 
 
@@ -46,23 +48,3 @@ def preset_descriptions() -> dict[str, dict[str, Any]]:
 def task_of_preset(metadata: dict[str, Any]) -> str:
     """Return the task of a preset, such as "translation"."""
     return metadata["about"].get("task", metadata["pipeline_tag"])
-
-
-def language_code(language: str) -> str:
-    """Return the shortest code of a language: "de" for "deu" and "de-AT".
-
-    Raises:
-        ValueError: If there is no such language.
-    """
-    from langcodes import Language, LanguageTagError
-
-    try:
-        found = Language.get(language).prefer_macrolanguage()
-    except LanguageTagError:
-        found = Language.make()
-    if not (found.language and found.is_valid()):
-        raise ValueError(
-            "Expected a language by its code of ISO 639-1 or 639-3, such as de or deu. Received: "
-            f"{language!r}"
-        )
-    return found.language

@@ -45,7 +45,9 @@ def get_preset(preset: str | os.PathLike) -> Preset:
     raise ValueError(unknown_name_message(preset, shipped_presets(), "preset"))
 
 
-def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> keras.Model:
+def from_preset(
+    preset: str | os.PathLike, *, language: str | None = None, load_weights: bool = True
+) -> keras.Model:
     """Load a trained model.
 
     ```python
@@ -56,15 +58,21 @@ def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> kera
     Args:
         preset: A name of `list_presets`, a folder that `model.save_to_preset` wrote, or
             "hf://user/model"; see `get_preset`.
+        language: Language of the texts, for a model that reads the language as a tag; see
+            `TranslationModel.set_language`. None for any language, with a tag in each text.
         load_weights: Whether the model gets the trained weights. If False, the weights are random.
 
     Returns:
         The model with its tokenizers, in float32, not compiled.
 
     Raises:
-        ValueError: If there is no such preset, or one of its files is missing or damaged.
+        ValueError: If there is no such preset, one of its files is missing or damaged, or the model
+            has no tag for the language.
     """
-    return get_preset(preset).load(load_weights)
+    model = get_preset(preset).load(load_weights)
+    if language is not None:
+        model.set_language(language)
+    return model
 
 
 def _from_hub(uri: str) -> Preset:

@@ -14,15 +14,14 @@ from kerasnmt.text.tags import (
     FIRST_CODE_POINT,
     LAST_CODE_POINT,
     characters_and_tags,
+    default_start,
     is_tag,
     tags_of,
 )
-from kerasnmt.text.tokenizer import as_tensor
+from kerasnmt.text.tokenizer import OUTER_SPACES, as_tensor
 from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
 from kerasnmt.text.without_tensorflow import capitals
 
-# White space at the start or the end, such as no-break and ideographic spaces.
-_OUTER_SPACES = r"^[\s\v\pZ]+|[\s\v\pZ]+$"
 _PRIVATE = rf"[\x{{{FIRST_CODE_POINT:X}}}-\x{{{LAST_CODE_POINT:X}}}]"
 
 
@@ -48,12 +47,14 @@ class CharacterTokenizer(VocabularyTokenizer):
         normalization: Unicode form in which texts are read: "nfd" decomposes them, so a syllable of
             Korean is its letters (jamo), and "é" is "e" and a combining accent; "nfc" composes
             them. Both write texts in NFC. None reads and writes texts as they are.
+        default_tags: Tags of the vocabulary that stand in front of each source without a tag; see
+            `Tokenizer.with_default_tags`.
 
     Raises:
         ValueError: If `characters` has duplicates, entries that are neither single characters nor
             tags, entries in another form than `normalization`, or private code points of the plane
-            U+F0000 beside tags; the number of counts differs from the number of ids; or
-            `normalization` is unknown.
+            U+F0000 beside tags; the number of counts differs from the number of ids;
+            `normalization` is unknown; or a default tag is not in the vocabulary.
     """
 
     kind = "characters"
@@ -66,6 +67,7 @@ class CharacterTokenizer(VocabularyTokenizer):
         *,
         fold_case: bool = False,
         normalization: Literal["nfc", "nfd"] | None = None,
+        default_tags: str | Iterable[str] = "",
     ) -> None:
         form = _form(normalization)
         if isinstance(characters, str):
@@ -95,6 +97,7 @@ class CharacterTokenizer(VocabularyTokenizer):
                 "Expected no private code points of the plane U+F0000 beside tags, for which they "
                 f"stand. Received: characters with {taken[0]!r}."
             )
+        self.default_tags = default_start(default_tags, self._tags)
         private = {tag: FIRST_CODE_POINT + number for number, tag in enumerate(self._tags)}
         code_points = [private[c] if c in private else ord(c) for c in characters]
         ids = {code_point: id_ for id_, code_point in enumerate(code_points, start=4)}
@@ -149,7 +152,8 @@ class CharacterTokenizer(VocabularyTokenizer):
     def normalize_source(self, text: tf.Tensor | Sequence[str]) -> tf.Tensor:
         """Return sources, or their contexts, without white space at their start and end.
 
-        A text of white space alone becomes empty. Targets stay as they are.
+        A text of white space alone becomes empty. Others without a tag get the default tags.
+        Targets stay as they are.
 
         Args:
             text: Texts, string `[batch]` or a list of `str`.
@@ -157,7 +161,7 @@ class CharacterTokenizer(VocabularyTokenizer):
         Returns:
             The texts, string `[batch]`.
         """
-        return tf.strings.regex_replace(as_tensor(text), _OUTER_SPACES, "")
+        return self._with_tags(tf.strings.regex_replace(as_tensor(text), OUTER_SPACES, ""))
 
     def phrase_ids(
         self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor | None = None
@@ -198,6 +202,7 @@ class CharacterTokenizer(VocabularyTokenizer):
             "counts": self.counts,
             "fold_case": self._fold_case,
             "normalization": self._form and self._form.lower(),
+            "default_tags": self.default_tags,
         }
 
     def _detokenize(self, ids: tf.RaggedTensor, copied: tf.RaggedTensor | None = None) -> tf.Tensor:

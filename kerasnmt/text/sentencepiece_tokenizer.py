@@ -21,7 +21,7 @@ from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.normalization import NORMALIZATIONS, SPACES, nfc, substitutes
 from kerasnmt.text.sentences import sample_of_sentences
-from kerasnmt.text.tags import tags_of
+from kerasnmt.text.tags import default_start, tags_of
 from kerasnmt.text.tokenizer import Tokenizer, as_tensor
 from kerasnmt.text.whole_words import NO_LETTER
 
@@ -64,6 +64,8 @@ class SentencePieceTokenizer(Tokenizer):
             unknown.
         normalization: "nfc" if text is normalized by NFC before the model reads it, or None if the
             model's own rule is all.
+        default_tags: Tags of the vocabulary that stand in front of each source without a tag; see
+            `Tokenizer.with_default_tags`.
 
     Raises:
         ValueError: If `model` is not such a model, the number of counts differs from the number of
@@ -79,6 +81,7 @@ class SentencePieceTokenizer(Tokenizer):
         counts: Sequence[int] | None = None,
         *,
         normalization: Literal["nfc"] | None = None,
+        default_tags: str | Iterable[str] = "",
     ) -> None:
         if normalization not in ("nfc", None):
             raise ValueError(
@@ -102,6 +105,7 @@ class SentencePieceTokenizer(Tokenizer):
         super().__init__(pieces, counts)
         self._model = model
         self.normalization = normalization
+        self.default_tags = default_start(default_tags, self.tags)
         with tf.init_scope():
             if normalization:
                 others = substitutes(pieces)
@@ -191,7 +195,8 @@ class SentencePieceTokenizer(Tokenizer):
         """Replace characters that the vocabulary does not contain by their compatible forms.
 
         With the normalization "nfc", the rule "nmt_nfkc" gives the compatible form; see `train`.
-        Otherwise the model normalizes sources, and the text stays.
+        Otherwise the model normalizes sources, and the text stays. Sources without a tag get the
+        default tags.
 
         Args:
             text: Texts, string `[batch]` or a list of `str`.
@@ -199,7 +204,7 @@ class SentencePieceTokenizer(Tokenizer):
         Returns:
             The texts, string `[batch]`.
         """
-        text = self._normalized(text)
+        text = self._with_tags(self._normalized(text))
         if not self.normalization:
             return text
         characters = tf.strings.unicode_split(text, "UTF-8")
@@ -264,6 +269,7 @@ class SentencePieceTokenizer(Tokenizer):
             "model": base64.b64encode(self._model).decode("ascii"),
             "counts": self.counts,
             "normalization": self.normalization,
+            "default_tags": self.default_tags,
         }
 
     @classmethod

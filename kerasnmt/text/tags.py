@@ -1,7 +1,7 @@
 """Tags in texts, such as `<de>` or `<V>`, which are single tokens."""
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 
 # A tag: no spaces and no angle brackets between angle brackets.
 TAG = re.compile(r"<[^<>\s\0]+>")
@@ -58,6 +58,31 @@ def written_tags(tags: str | Iterable[str]) -> list[str]:
                 f"and no special token, such as <s>. Received: {tag!r} in {tags!r}."
             )
     return written
+
+
+def default_start(tags: str | Iterable[str], known: Collection[str]) -> str:
+    """Return the default tags of a tokenizer as they stand in front of a text.
+
+    Args:
+        tags: See `written_tags`.
+        known: Tags of the tokenizer's vocabulary.
+
+    Raises:
+        ValueError: If a tag is malformed or not in the vocabulary.
+    """
+    written = written_tags(tags)
+    unknown = [tag for tag in written if tag not in known]
+    if unknown:
+        raise ValueError(
+            f"Expected default_tags of the vocabulary: {some_tags(known)}. Received: "
+            f"{', '.join(unknown)}."
+        )
+    return "".join(written)
+
+
+def some_tags(known: Collection[str], most: int = 10) -> str:
+    """Return the first tags of a model, for an error."""
+    return ", ".join([*known][:most]) + (", …" if len(known) > most else "") or "it has none"
 
 
 def tags_of(texts: Iterable[str]) -> list[str]:

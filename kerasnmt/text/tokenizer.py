@@ -1,5 +1,6 @@
 """Base class of tokenizers."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -9,11 +10,15 @@ import tensorflow as tf
 import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
 from kerasnmt.columns import without_surrogates
 from kerasnmt.ids import END_ID, UNKNOWN_ID
+from kerasnmt.languages import closest_tag, language_code
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
 from kerasnmt.text.extended_source import ExtendedSource
-from kerasnmt.text.tags import is_tag
+from kerasnmt.text.tags import default_start, is_tag, some_tags
 from kerasnmt.text.whole_words import word_places
 from kerasnmt.text.word_indices import word_indices
+
+# White space at the start or the end, such as no-break and ideographic spaces.
+OUTER_SPACES = r"^[\s\v\pZ]+|[\s\v\pZ]+$"
 
 
 class Tokenizer(tf.Module):
@@ -82,6 +87,8 @@ class Tokenizer(tf.Module):
     kind: ClassVar[str]
     # Whether a token may be a part of a word, so that a tag and a word need no space between them.
     splits_words: ClassVar[bool] = False
+    # Tags in front of each source that has none, such as "<de>".
+    default_tags: str = ""
 
     def __init__(self, entries: Sequence[str], counts: Sequence[int] | None = None) -> None:
         super().__init__()
@@ -171,6 +178,55 @@ class Tokenizer(tf.Module):
             The texts, string `[batch]`.
         """
         return as_tensor(text)
+
+    def with_default_tags(self, tags: str | Iterable[str]) -> Self:
+        """Return a tokenizer that puts tags in front of each source without a tag.
+
+        A source of white space alone gets no tags. Others also lose the white space around them.
+
+        Args:
+            tags: Tags of the vocabulary; see `with_tags`. An empty string removes them.
+
+        Returns:
+            A tokenizer with the same vocabulary.
+
+        Raises:
+            ValueError: If a tag is malformed or not in the vocabulary.
+        """
+        start = default_start(tags, self.tags)
+        if start == self.default_tags:
+            return self
+        return self.from_config({**self.get_config(), "default_tags": start})
+
+    def for_language(self, language: str) -> Self:
+        """Return a tokenizer that puts the tag of a language in front of each source without a tag.
+
+        Args:
+            language: Code of ISO 639-1 or 639-3, such as "de" or "deu". The tag may have another
+                code of the language, or of one that is close to it.
+
+        Returns:
+            A tokenizer with the same vocabulary; see `with_default_tags`.
+
+        Raises:
+            ValueError: If there is no such language, or no tag for it.
+        """
+        tag = closest_tag(language_code(language), self.tags)
+        if tag is None:
+            raise ValueError(
+                f"Expected a language that has a tag in the vocabulary: {some_tags(self.tags)}. "
+                f"Received: {language!r}"
+            )
+        return self.with_default_tags(tag)
+
+    def _with_tags(self, text: tf.Tensor) -> tf.Tensor:
+        """Put the default tags in front of sources without a tag."""
+        if not self.default_tags:
+            return text
+        bare = tf.strings.regex_replace(text, OUTER_SPACES, "")
+        known = "|".join(map(re.escape, self.tags))
+        as_it_is = (bare == "") | (tf.strings.regex_replace(bare, f"^({known})", "") != bare)
+        return tf.where(as_it_is, text, tf.strings.join([self.default_tags, bare]))
 
     def phrase_ids(
         self, text: tf.Tensor | Sequence[str], unknown_words: tf.RaggedTensor | None = None

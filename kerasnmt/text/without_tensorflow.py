@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kerasnmt.ids import END_ID, UNKNOWN_ID
-from kerasnmt.text.tags import characters_and_tags
+from kerasnmt.text.tags import characters_and_tags, is_tag
 from kerasnmt.text.whole_words import NO_LETTER, word_places
 from kerasnmt.text.word_indices import JOINER
 
@@ -35,8 +35,10 @@ class PlainTokenizer:
     kind: str
     splits_words: bool = False
 
-    def __init__(self, entries: Sequence[str]) -> None:
+    def __init__(self, entries: Sequence[str], default_tags: str = "") -> None:
         self.entries = ["", "<unk>", "<s>", "</s>", *entries]
+        self._default_tags = default_tags
+        self._starts = tuple(filter(is_tag, entries))
 
     def encode(self, texts: Sequence[bytes]) -> list[list[int]]:
         """Turn sources with any bytes into ids, without the end token."""
@@ -45,6 +47,11 @@ class PlainTokenizer:
     def normalize_source(self, text: bytes) -> bytes:
         """Return a source in a form that the vocabulary knows."""
         return text
+
+    def _with_tags(self, text: str) -> str:
+        """Put the default tags in front of a source without a tag."""
+        bare = _stripped(text) if self._default_tags else ""
+        return self._default_tags + bare if bare and not bare.startswith(self._starts) else text
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
         """Turn a text into ids, and the word of each id, or "" for a piece of a word."""
@@ -197,9 +204,10 @@ class _Characters(PlainTokenizer):
         characters: Sequence[str],
         fold_case: bool = False,
         normalization: str | None = None,
+        default_tags: str = "",
         **_: Any,
     ) -> None:
-        super().__init__(["▁" if one == " " else one for one in characters])
+        super().__init__(["▁" if one == " " else one for one in characters], default_tags)
         self._characters = ["⁇"] * 4 + [*characters]
         self._tags = {one for one in characters if len(one) > 1}
         self._ids = {one: number for number, one in enumerate(characters, 4)}
@@ -209,7 +217,8 @@ class _Characters(PlainTokenizer):
         self._form: Any = normalization and normalization.upper()
 
     def normalize_source(self, text: bytes) -> bytes:
-        return _stripped(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        bare = _stripped(text.decode("utf-8", "surrogateescape"))
+        return self._with_tags(bare).encode("utf-8", "surrogateescape")
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
         read = _decoded(text)
@@ -230,7 +239,9 @@ class _Pieces(PlainTokenizer):
     kind = "sentencepiece"
     splits_words = True
 
-    def __init__(self, model: str, normalization: str | None = None, **_: Any) -> None:
+    def __init__(
+        self, model: str, normalization: str | None = None, default_tags: str = "", **_: Any
+    ) -> None:
         import sentencepiece
 
         from kerasnmt.text.normalization import substitutes
@@ -238,16 +249,19 @@ class _Pieces(PlainTokenizer):
         self._processor = processor = sentencepiece.SentencePieceProcessor()
         processor.LoadFromSerializedProto(base64.b64decode(model))
         pieces = processor.id_to_piece([*range(4, len(processor))])
-        super().__init__(pieces)
+        super().__init__(pieces, default_tags)
         self.normalization = normalization
         self._substitutes = substitutes(pieces) if normalization else {}
 
     def normalize_source(self, text: bytes) -> bytes:
         from kerasnmt.text.normalization import with_substitutes
 
-        if not self.normalization:
+        if not (self.normalization or self._default_tags):
             return text
-        return with_substitutes(_decoded(text), self._substitutes).encode()
+        tagged = self._with_tags(_decoded(text))
+        if not self.normalization:
+            return tagged.encode()
+        return with_substitutes(tagged, self._substitutes).encode()
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
         from kerasnmt.text.normalization import nfc

@@ -11,7 +11,7 @@ from typing import Any
 import keras
 
 from kerasnmt.nearest_name import unknown_name_message
-from kerasnmt.presets.finding import get_preset
+from kerasnmt.presets.finding import from_preset, get_preset
 from kerasnmt.zoo.arguments import ARGUMENTS
 
 Constructor = Callable[..., keras.Model]
@@ -130,17 +130,19 @@ def _member(function: Constructor, signature: inspect.Signature) -> Constructor:
 def _loader(name: str) -> Constructor:
     """Return the function `from_preset` of a model."""
 
-    def from_preset(preset: str | os.PathLike, *, load_weights: bool = True) -> keras.Model:
+    @functools.wraps(from_preset, assigned=())
+    def of_this_model(preset: str | os.PathLike, **options) -> keras.Model:
         loaded = get_preset(preset)
         if loaded.model_name != name:
             raise ValueError(
                 f"Expected a preset of {name}. Received: {preset}, a {loaded.model_name}. Load it "
                 "with kerasnmt.zoo.from_preset."
             )
-        return loaded.load(load_weights)
+        return from_preset(preset, **options)
 
-    from_preset.__doc__ = f"Load a trained {name}; see `kerasnmt.zoo.from_preset`."
-    return from_preset
+    of_this_model.__name__ = "from_preset"
+    of_this_model.__doc__ = f"Load a trained {name}; see `kerasnmt.zoo.from_preset`."
+    return of_this_model
 
 
 def list_models(kind: type[keras.Model] = keras.Model) -> list[str]:

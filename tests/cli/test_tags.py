@@ -8,6 +8,7 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.cli.loading import load_translator
+from kerasnmt.models import load_model
 from kerasnmt.tasks import Translator
 from kerasnmt.text import CharacterTokenizer
 from tests.cli.conftest import write
@@ -18,6 +19,7 @@ tokenizer: {shared: {kind: characters, tags: true}}
 data: {train: {builtin: 60}, validation: {builtin: 4}}
 search: {beam_size: 2, max_length: 8}
 """
+LANGUAGES = ["<deu>", "<nob>", "<hbs>"]
 TAGS = [f"<{tag}>" for tag in ("V", "N", "PST", "PRS", "1", "2", "3", "SG", "PL", "DAT", "ACC")]
 WORDS = ["walk", "", "go", " ", "ox"]
 TAGGED = ["<V><PST>walk", "", "<V><PST>go", " ", "<V><PST>ox"]
@@ -28,7 +30,7 @@ def tagged_run(tmp_path_factory):
     """A run with random weights that reads characters and eleven tags."""
     letters = [*"abcdefghijklmnopqrstuvwxyz"]
     model = zoo.bahdanau_gru(
-        CharacterTokenizer([*TAGS, *letters]), CharacterTokenizer(letters), units=8
+        CharacterTokenizer([*TAGS, *LANGUAGES, *letters]), CharacterTokenizer(letters), units=8
     )
     rng = np.random.default_rng(5)
     model.set_weights([0.7 * rng.normal(size=weight.shape) for weight in model.get_weights()])
@@ -122,6 +124,36 @@ def test_tags_of_a_file_of_pairs(kerasnmt, tagged_run, tmp_path):
         assert (done.code, done.err.count("\n")) == (2, 1) and message in done.err
 
 
+@pytest.mark.usefixtures("eagerly")
+def test_languages_by_any_of_their_codes(kerasnmt, tagged_run):
+    for codes, tag in (
+        (["de", "deu", "ger", "<de>"], "<deu>"),
+        (["no", "nb"], "<nob>"),
+        (["hr", "bs"], "<hbs>"),
+    ):
+        expected = kerasnmt("translate", tagged_run, "--scores", stdin=f"{tag}walk\n").out
+        for code in codes:
+            done = kerasnmt("translate", tagged_run, "--scores", "--language", code, stdin="walk\n")
+            assert (done.code, done.out) == (0, expected), done.err
+
+
+def test_a_model_of_one_language(tagged_run, tmp_path):
+    model = load_model(tagged_run / "model.keras")
+    plain, german = (model.score([one], ["ox"]) for one in ("walk", "<deu>walk"))
+    model.set_language("de")
+    assert model.score(["walk"], ["ox"]) == german != plain
+    assert model.score(["<V>walk"], ["ox"]) not in (german, plain)
+    model.save_to_preset(tmp_path / "preset", weights="float32")
+    assert zoo.from_preset(tmp_path / "preset").score("walk", "ox") == pytest.approx(german[0])
+    norwegian = zoo.bahdanau_gru.from_preset(tmp_path / "preset", language="no")
+    expected = model.score(["<nob>walk"], ["ox"])
+    assert norwegian.score(["walk"], ["ox"]) == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"has a tag in the voc.*: <V>, .*, …. Received: 'fr'"):
+        model.set_language("fr")
+    with pytest.raises(ValueError, match=r"by its code of ISO .* Received: 'German'"):
+        model.set_language("German")
+
+
 @pytest.mark.parametrize(
     ("tags", "message"),
     [
@@ -175,9 +207,14 @@ def test_requests_without_texts(kerasnmt, tagged_run, monkeypatch, tmp_path):
     "runtime", ["tensorflow", pytest.param("onnx", marks=pytest.mark.thorough("another runtime"))]
 )
 def test_an_export_knows_its_tags(kerasnmt, tagged_run, tmp_path, runtime):
-    done = kerasnmt("export", tagged_run, tmp_path / "export", "--runtime", runtime)
+    options = ("--runtime", runtime, "--language", "de")
+    done = kerasnmt("export", tagged_run, tmp_path / "export", *options)
     assert done.code == 0
-    assert load_translator(tmp_path / "export").description["source_tags"] == TAGS
+    exported, model = load_translator(tmp_path / "export"), load_translator(tagged_run)
+    assert exported.description["source_tags"] == [*TAGS, *LANGUAGES]
+    given = [f"<deu>{word}" if word.strip() else word for word in WORDS]
+    assert exported.translate(WORDS) == model.translate(given)
+    assert exported.translate(TAGGED) == model.translate(TAGGED)
     given = {"stdin": "walk\n\ngo\n"}
     expected = kerasnmt("translate", tagged_run, "--tags", "V;PST", **given)
     assert kerasnmt("translate", tmp_path / "export", "--tags", "V;PST", **given) == expected

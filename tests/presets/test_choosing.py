@@ -2,7 +2,7 @@
 
 import pytest
 
-from kerasnmt.presets.choosing import language_code
+from kerasnmt.languages import language_code
 from kerasnmt.zoo import find_presets, list_presets
 
 

@@ -12,6 +12,7 @@ def test_the_most_frequent_characters_come_first_and_ties_by_code_point():
         "counts": [0, 1, 0, 3, 3, 2, 2, 1],
         "fold_case": False,
         "normalization": None,
+        "default_tags": "",
     }
     assert tokenizer.tokenize(["a b😀", " é"]).to_list() == [[6, 5, 4, 1], [5, 7]]
     assert tokenizer.tokens([5, 6]).numpy().tolist() == ["▁".encode(), b"a"]

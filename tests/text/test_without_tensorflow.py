@@ -40,7 +40,9 @@ ODD += [
     "😀\u200d",
 ]
 ODD += ["<unk>", "▁", "⁇", "\t", "\n", "\0", "\u200b", "ß", "İ", "\ufeff", "a", "the ", " ", "0"]
+ODD += ["<x>", " <y>"]
 KINDS = ["words", "plain words", "words_and_punctuation", "characters", "folded characters"]
+KINDS += ["default tags"]
 
 
 def many_texts():
@@ -49,6 +51,10 @@ def many_texts():
     odd = ["".join(rng.choices(ODD, k=rng.randrange(20))).encode() for _ in range(2000)]
     noise = [rng.randbytes(rng.randrange(20)) for _ in range(1000)]
     return [*lines, *odd, *noise, b"", b" ", b"30.000 yen", b"5000"]
+
+
+def tagged_pieces(corpus):
+    return SentencePieceTokenizer.train([*corpus, "<x>a", "<y>b"], 300, tags=True)
 
 
 @functools.cache
@@ -65,10 +71,12 @@ def tokenizers():
         "characters and tags": CharacterTokenizer([*"abc .é☃", "<x>", "<V;3.>", "<n-1>"]),
         "folded characters": CharacterTokenizer([*"abc .éßı"], fold_case=True),
         "decomposed": CharacterTokenizer([*"abe \u0301\u1100\u1161", "<x>"], normalization="nfd"),
+        "default tags": CharacterTokenizer([*"abc ", "<x>", "<y>"], default_tags="x y"),
+        "pieces with default tags": tagged_pieces(corpus).with_default_tags("<x>"),
     }
 
 
-@pytest.fixture(scope="module", params=["sentencepiece", "nfc", *KINDS])
+@pytest.fixture(scope="module", params=["sentencepiece", "nfc", "pieces with default tags", *KINDS])
 def both(request):
     """A tokenizer, and its plain copy."""
     tokenizer = tokenizers()[request.param]

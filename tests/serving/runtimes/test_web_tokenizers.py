@@ -151,6 +151,9 @@ def tokenizers(tmp_path_factory, presets):
             characters=[*"abe \u0301\u1100\u1161", "<x>"],
             normalization="nfd",
         ),
+        "default tags": serialized(
+            "CharacterTokenizer", characters=[*"abc .<>é", "<x>", "<y>"], default_tags="<y>"
+        ),
         "all folded": serialized("CharacterTokenizer", characters=lowercase, fold_case=True),
     }
 

@@ -13,6 +13,8 @@ const SIGNS = new RegExp(SIGN, "gu");
 const PARTS = new RegExp(`^((?:${SIGN})*)(.*?)((?:${SIGN})*)$`, "su");
 // Punctuation marks and symbols around a word.
 const AROUND = /^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu;
+// White space at the start or the end.
+const OUTER_SPACES = /^[\t\n\v\f\r\p{Z}]+|[\t\n\v\f\r\p{Z}]+$/gu;
 // What SentencePiece's rule "nmt_nfkc" adds to NFKC for a single character: some controls
 // disappear, and others are spaces.
 const REMOVED = /^[\x01-\x08\v\x0e-\x1f\x7f\x8f\x9f]$/;
@@ -40,9 +42,14 @@ class Tokenizer {
   /** Whether a token may be a part of a word. */
   splitsWords = false;
 
-  /** @param {string[]} entries Text of each id from 4. */
-  constructor(entries) {
+  /**
+   * @param {string[]} entries Text of each id from 4.
+   * @param {string} defaultTags Tags in front of each source that has none.
+   */
+  constructor(entries, defaultTags = "") {
     this.entries = ["", "<unk>", "<s>", "</s>", ...entries];
+    this.defaultTags = defaultTags;
+    this.starts = entries.filter((one) => /^<[^<>\s]+>$/u.test(one));
   }
 
   /** Turn a source into ids, without the end token. */
@@ -53,6 +60,13 @@ class Tokenizer {
   /** Return a source in a form that the vocabulary knows. */
   normalizeSource(text) {
     return text;
+  }
+
+  /** Put the default tags in front of a source without a tag. */
+  _withTags(text) {
+    const bare = text.replace(OUTER_SPACES, "");
+    const asItIs = !this.defaultTags || !bare || this.starts.some((tag) => bare.startsWith(tag));
+    return asItIs ? text : this.defaultTags + bare;
   }
 
   /** Turn a text into ids, and the word of each id, or "" for a piece of a word. */
@@ -150,8 +164,11 @@ class Characters extends Tokenizer {
   kind = "characters";
   splitsWords = true;
 
-  constructor({ characters, fold_case: foldCase, normalization }) {
-    super(characters.map((one) => (one === " " ? "▁" : one)));
+  constructor({ characters, fold_case: foldCase, normalization, default_tags: defaultTags }) {
+    super(
+      characters.map((one) => (one === " " ? "▁" : one)),
+      defaultTags,
+    );
     this.characters = ["⁇", "⁇", "⁇", "⁇", ...characters];
     const ids = characters.map((one, rank) => [one, rank + 4]);
     const known = new Map(ids);
@@ -169,7 +186,7 @@ class Characters extends Tokenizer {
   }
 
   normalizeSource(text) {
-    return text.replace(/^[\t\n\v\f\r\p{Z}]+|[\t\n\v\f\r\p{Z}]+$/gu, "");
+    return this._withTags(text.replace(OUTER_SPACES, ""));
   }
 
   _split(text) {
@@ -189,15 +206,19 @@ class Pieces extends Tokenizer {
   kind = "sentencepiece";
   splitsWords = true;
 
-  constructor({ model, normalization }) {
+  constructor({ model, normalization, default_tags: defaultTags }) {
     const read = readModel(Uint8Array.from(atob(model), (one) => one.charCodeAt(0)));
-    super(read.pieces.slice(4).map(({ text }) => text));
+    super(
+      read.pieces.slice(4).map(({ text }) => text),
+      defaultTags,
+    );
     this.pieces = new SentencePiece(read);
     this.composed = Boolean(normalization);
     this.letters = new Set(this.entries.slice(4).join(""));
   }
 
   normalizeSource(text) {
+    text = this._withTags(text);
     if (!this.composed) return text;
     const other = (one) => one.normalize("NFKC").replace(REMOVED, "").replace(SPACE, " ");
     const read = (one) => (this.letters.has(one) ? one : other(one));
