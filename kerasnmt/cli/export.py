@@ -87,9 +87,13 @@ def export(
         model, options = load_run(run, changes, translates=translates or language is not None)
         if language is not None:
             model.set_language(language)
-        if not target.splits_sentences and options.pop("split_sentences", False):
+        parts = {part: options.pop(f"split_{part}", False) for part in ("sentences", "words")}
+        if target.splits_texts:
+            options |= {f"split_{part}": splits for part, splits in parts.items() if splits}
+        elif any(parts.values()):
+            (part,) = (part for part, splits in parts.items() if splits)
             print(
-                f"warning: exports for {target.title} do not split texts into sentences, as {run} "
+                f"warning: exports for {target.title} do not split texts into {part}, as {run} "
                 "does",
                 file=sys.stderr,
             )

@@ -47,17 +47,11 @@ def check_reads_tags(option: str, translator: Any) -> None:
         translator: A `kerasnmt.tasks.Translator` or a task.
 
     Raises:
-        ValueError: If the model reads no texts, or reads each sentence of a text alone, without the
-            tags.
+        ValueError: If the model reads no texts.
     """
     if "text" not in translator.fields:
         raise ValueError(
             f"Expected texts with {option}. Received: {' and '.join(translator.fields)}."
-        )
-    if translator.description.get("split_sentences"):
-        raise ValueError(
-            f"Expected a search without split_sentences with {option}, because only the first "
-            "sentence of a text would have the tags. Received: split_sentences=True."
         )
 
 

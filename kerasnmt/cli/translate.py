@@ -39,6 +39,7 @@ from kerasnmt.cli.terms import GlossaryFile, IgnoreCase, TermsFile, WantedTerms
 from kerasnmt.cli.tokens import token_kinds
 from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
+from kerasnmt.text.parts import Parts
 
 # How fields of answers are written in lines of text.
 _CELLS: dict[str, Callable[[Any], str]] = {
@@ -356,10 +357,11 @@ class _Answers(NamedTuple):
 
         An alignment belongs to a whole text, and confidence to its sentences if they are split.
         """
-        if self.alignments and self.confidence and description.get("split_sentences"):
+        if self.alignments and self.confidence and (split := Parts.of(description)):
+            parts = "words" if split.words else "sentences"
             raise ValueError(
                 "Expected --confidence without --alignments, because this model splits texts into "
-                "sentences. Add --search split_sentences=false, or omit one of them."
+                f"{parts}. Add --search split_{parts}=false, or omit one of them."
             )
         n_best = self.n_best or 0
         beam = description.get("samples") or description.get("beam_size", n_best)

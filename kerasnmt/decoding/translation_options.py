@@ -23,6 +23,12 @@ class TranslationOptions(SearchOptions):
     split_sentences: bool = option(
         False, "Whether the sentences of a text are translated one by one."
     )
+    split_words: bool = option(
+        False, "Whether the words of a text are translated one by one, for models of words."
+    )
+    lexicon: Mapping[str, str] | None = option(
+        None, "Answers to texts, or to their words with split_words, that are looked up."
+    )
     shortlist: bool = option(
         False, "Whether translations consist of likely tokens, those of the model's shortlist."
     )
@@ -33,9 +39,16 @@ class TranslationOptions(SearchOptions):
             raise ValueError(
                 "Expected replace_unknown=True with a dictionary. Received: replace_unknown=False"
             )
-        words = [word for pair in (self.dictionary or {}).items() for word in pair]
-        if not all(isinstance(word, str) and word for word in words):
+        if self.split_sentences and self.split_words:
             raise ValueError(
-                "Expected a dictionary from source words to target words, without empty words. "
-                f"Received: dictionary={self.dictionary!r:.200}"
+                "Expected texts split into sentences or words. Received: split_sentences=True and "
+                "split_words=True"
             )
+        for name in ("dictionary", "lexicon"):
+            entries = getattr(self, name) or {}
+            words = [word for pair in entries.items() for word in pair]
+            if not all(isinstance(word, str) and word for word in words):
+                raise ValueError(
+                    f"Expected a {name} from source words to target words, without empty words. "
+                    f"Received: {name}={entries!r:.200}"
+                )

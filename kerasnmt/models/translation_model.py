@@ -51,6 +51,8 @@ class TranslationModel(TextModel, SearchModel):
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
+        split_words: bool = False,
+        lexicon: Mapping[str, str] | None = None,
         shortlist: bool = False,
         batch_size: int = 64,
         **options,
@@ -83,7 +85,12 @@ class TranslationModel(TextModel, SearchModel):
                 are not in the dictionary are copied.
             split_sentences: Whether each text is split into sentences, which are translated one by
                 one and joined. The rule is cautious, and does not split after abbreviations;
-                `kerasnmt.text.split_sentences` documents it.
+                `kerasnmt.text.split_sentences` documents it. Tags at the start of the text stand
+                in front of each sentence.
+            split_words: The same for words, without the punctuation marks and symbols around them,
+                for models that read single words.
+            lexicon: Translations of texts, or words with `split_words`, that are looked up. A text
+                is looked up as it is, but without its tags, and then in lowercase.
             shortlist: Whether translations consist of the tokens that the model's shortlist has for
                 the texts of a batch; see `make_shortlist`. This is faster for a large vocabulary.
                 A translation can then depend on the other texts of its batch.
@@ -106,6 +113,8 @@ class TranslationModel(TextModel, SearchModel):
             replace_unknown=replace_unknown,
             dictionary=dictionary,
             split_sentences=split_sentences,
+            split_words=split_words,
+            lexicon=lexicon,
             shortlist=shortlist,
             **options,
         )
@@ -168,6 +177,8 @@ class TranslationModel(TextModel, SearchModel):
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
+        split_words: bool = False,
+        lexicon: Mapping[str, str] | None = None,
         shortlist: bool = False,
         **options,
     ) -> Iterator[str]:
@@ -191,6 +202,8 @@ class TranslationModel(TextModel, SearchModel):
             replace_unknown: See `translate`.
             dictionary: See `translate`.
             split_sentences: See `translate`. The sentences follow each other.
+            split_words: See `translate`.
+            lexicon: See `translate`.
             shortlist: See `translate`.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=1`, with
                 which the words come soonest. At most one sample.
@@ -207,6 +220,8 @@ class TranslationModel(TextModel, SearchModel):
             replace_unknown=replace_unknown,
             dictionary=dictionary,
             split_sentences=split_sentences,
+            split_words=split_words,
+            lexicon=lexicon,
             shortlist=shortlist,
             **options,
         )

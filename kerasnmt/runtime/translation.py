@@ -22,7 +22,8 @@ from kerasnmt.runtime.search_model import OnnxSearchModel
 from kerasnmt.runtime.terms import Alternative, Terms
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.tasks.streaming import as_hypotheses, check_streams, joined, settled_words
-from kerasnmt.text.sentence_ends import join_texts, split_text
+from kerasnmt.text.parts import Parts, looked_up
+from kerasnmt.text.sentence_ends import join_texts
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, parse_terms
 from kerasnmt.token_confidence import NUMBERS, token_confidence
 
@@ -37,11 +38,13 @@ class _Source(NamedTuple):
         unknown_words: Words of the extended ids of each row.
         words: Word of each source position, with the spelling that it has in a target, if unknown
             words of the target are replaced.
+        known: Translation of each text in the lexicon, or "".
     """
 
     inputs: Arrays
     unknown_words: list[list[str]]
     words: list[list[str]]
+    known: list[str]
 
     @property
     def empty(self) -> np.ndarray:
@@ -54,6 +57,7 @@ class _Source(NamedTuple):
             {name: np.repeat(one, times, axis=0) for name, one in self.inputs.items()},
             [row for row in self.unknown_words for _ in range(times)],
             [row for row in self.words for _ in range(times)],
+            [row for row in self.known for _ in range(times)],
         )
 
 
@@ -65,6 +69,8 @@ class OnnxTranslation(OnnxSearchModel):
     ) -> None:
         super().__init__(directory, description, tokenizers)
         self._dictionary = description["dictionary"] or {}
+        self._lexicon = description.get("lexicon") or {}
+        self._parts = Parts.of(description)
         self.signatures: dict[str, Callable[..., dict[str, np.ndarray]]] = {
             "serving_default": self._best,
             "n_best": self._ranked,
@@ -98,7 +104,7 @@ class OnnxTranslation(OnnxSearchModel):
             return self._streamed(**request)
         (sentences,) = self._sentences([request["text"]])
         streams = [self._streamed(**{**request, "text": sentence}) for sentence in sentences]
-        return joined(streams) if self.description["split_sentences"] else streams[0]
+        return joined(streams) if self._parts else streams[0]
 
     def _streamed(
         self,
@@ -107,8 +113,8 @@ class OnnxTranslation(OnnxSearchModel):
         prefix: str | bytes | None = None,
     ) -> Iterator[Progress]:
         source = self._read([text], None if context is None else [context])
-        if source.empty[0]:
-            yield Progress("", "", 0.0)
+        if source.empty[0] or source.known[0]:
+            yield Progress(source.known[0], "", 0.0)
             return
         (words,) = self._words(source)
         prefix_ids = None if prefix is None else padded(self._target_ids([prefix], source))
@@ -128,7 +134,7 @@ class OnnxTranslation(OnnxSearchModel):
         yield from settled_words(steps(), decode, self._target.kind)
 
     def _best(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
-        if not self.description["split_sentences"]:
+        if self._parts is None:
             return self._first(self._read(text, context))
         sentences = self._sentences(text)
         rows = np.repeat(np.arange(len(text)), np.array([*map(len, sentences)], int))
@@ -142,11 +148,10 @@ class OnnxTranslation(OnnxSearchModel):
         return {"translation": np.array(joined, object), "score": scores}
 
     def _sentences(self, text: Texts) -> list[list[bytes]]:
-        """Return the sentences of each text that are translated one by one."""
-        if not self.description["split_sentences"]:
+        """Return the parts of each text that are translated one by one."""
+        if self._parts is None:
             return [[as_bytes(one)] for one in text]
-        texts = [one if isinstance(one, str) else one.decode("utf-8", "replace") for one in text]
-        return [[*map(as_bytes, split_text(one))] for one in texts]
+        return [[*map(as_bytes, self._parts.split(_string(one)))] for one in text]
 
     def _continued(
         self, prefix: Texts, text: Texts, context: Texts | None = None
@@ -302,7 +307,11 @@ class OnnxTranslation(OnnxSearchModel):
             for name, rows in inputs.items()
             if self._copies or name in SOURCE_IDS
         }
-        return _Source(arrays, unknown_words, words)
+        return _Source(arrays, unknown_words, words, [*map(self._known, text)])
+
+    def _known(self, text: str | bytes) -> str:
+        """Return the translation of a text in the lexicon, or an empty string."""
+        return looked_up(_string(text), self._lexicon, self.description["source_tags"])
 
     def _extended(self, ids: list[int], words: list[str], known: list[str]) -> list[int]:
         """Replace unknown ids by the extended ids of their words."""
@@ -350,8 +359,10 @@ class OnnxTranslation(OnnxSearchModel):
 
     def _first_of(self, hypotheses: Hypotheses, source: _Source) -> dict[str, Any]:
         texts = self._texts(self._replaced(hypotheses, source), source)
-        first = [b"" if empty else row[0] for row, empty in zip(texts, source.empty, strict=True)]
-        scores = np.where(source.empty, np.float32(0), hypotheses.scores[:, 0])
+        fixed = source.empty | np.array([*map(bool, source.known)], bool)
+        rows = zip(source.known, fixed, texts, strict=True)
+        first = [known.encode() if is_fixed else row[0] for known, is_fixed, row in rows]
+        scores = np.where(fixed, np.float32(0), hypotheses.scores[:, 0])
         return {"translation": np.array(first, object), "score": scores}
 
     def _replaced(self, hypotheses: Hypotheses, source: _Source) -> np.ndarray:
@@ -386,6 +397,10 @@ class OnnxTranslation(OnnxSearchModel):
         ids["target_tokens"] = self._target, targets
         words = self._words(source)
         return {name: array_of_tokens(*pair, words) for name, pair in ids.items()}
+
+
+def _string(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
 def _unknown(ids: list[int], words: list[str]) -> list[str]:

@@ -16,8 +16,8 @@ from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.tasks.shortlists import ShortlistInGraph
 from kerasnmt.tasks.streaming import joined
 from kerasnmt.tasks.task import Steps
-from kerasnmt.text.sentence_ends import split_text
-from kerasnmt.text.split_sentences import join_sentences, split_sentences
+from kerasnmt.text.parts import Parts, looked_up
+from kerasnmt.text.split_sentences import join_sentences, split_parts
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
 
@@ -86,6 +86,11 @@ class TranslationTask(SearchTask):
         split_sentences: Whether `serving_default` splits each text into sentences, translates
             them one by one, and joins the translations; see `kerasnmt.text.split_sentences`. The
             score is the sum of their scores, and `max_length` limits each sentence.
+        split_words: The same for words, without the punctuation marks and symbols around them; for
+            models that read single words.
+        lexicon: Answers to texts, or parts of a split text, that the model shall not translate. A
+            text is looked up without its tags, and then in lowercase. Only `serving_default`,
+            `with_terms` and `forced_prefix` use the lexicon. The score of such an answer is 0.
         shortlist: Whether the search is restricted to the ids that the model's shortlist has for
             the sources of a batch, and those of prefixes and terms. Then the answer to a row can
             depend on other rows. `score`, `confidence` and `inspect` use the whole vocabulary for
@@ -105,6 +110,8 @@ class TranslationTask(SearchTask):
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
+        split_words: bool = False,
+        lexicon: Mapping[str, str] | None = None,
         shortlist: bool = False,
         applied: Callable[[Callable], Callable] | None = None,
         **options,
@@ -115,10 +122,14 @@ class TranslationTask(SearchTask):
             replace_unknown=replace_unknown,
             dictionary=dictionary,
             split_sentences=split_sentences,
+            split_words=split_words,
+            lexicon=lexicon,
             shortlist=shortlist,
         )
         _check_replacement(model, replace_unknown, dictionary)
-        self.split_sentences = split_sentences
+        tags = model.source_tokenizer.tags
+        self.parts = Parts(split_words, tags) if split_words or split_sentences else None
+        self.lexicon = lexicon or {}
         self.shortlist = ShortlistInGraph(model) if shortlist else None
         self.codec = TranslationCodec(
             model.source_tokenizer,
@@ -126,6 +137,7 @@ class TranslationTask(SearchTask):
             model.copies,
             replace_unknown=replace_unknown,
             dictionary=dictionary,
+            lexicon=lexicon,
         )
         self.fields = ("text", "context") if model.reads_context else ("text",)
 
@@ -137,7 +149,8 @@ class TranslationTask(SearchTask):
             "model": self.model.name,
             **asdict(self.options),
             "replace_unknown": self.codec.replaces,
-            "split_sentences": self.split_sentences,
+            "split_sentences": self.parts is not None and not self.parts.words,
+            "split_words": self.parts is not None and self.parts.words,
             "shortlist": self.shortlist is not None,
             "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
@@ -148,16 +161,17 @@ class TranslationTask(SearchTask):
     @property
     def assets(self) -> list[Any]:
         """Tokenizers and tables that an export must track."""
-        return [self.codec.source_tokenizer, self.codec.target_tokenizer, self.codec.dictionary]
+        codec = self.codec
+        return [codec.source_tokenizer, codec.target_tokenizer, codec.dictionary, codec.lexicon]
 
     @cached_property
     def exported(self) -> dict[str, Steps]:
         """Steps of each signature; see `Task`."""
         search_all = self._searcher(n_best=self.options.hypotheses)
         read, write = (
-            (self._read_sentences, self._best_joined)
-            if self.split_sentences
-            else (self._read, self._best)
+            (self._read, self._best)
+            if self.parts is None
+            else (self._read_parts, self._best_joined)
         )
         steps = {
             "serving_default": Steps(self.fields, read, self._searcher(), write),
@@ -216,11 +230,11 @@ class TranslationTask(SearchTask):
             input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False
         )
         def source_lengths(text: tf.Tensor) -> tf.Tensor:
-            if not self.split_sentences:
+            if self.parts is None:
                 return self.codec.source_lengths(text)
-            sentences = split_sentences(text)
-            lengths = self.codec.source_lengths(sentences.flat_values)
-            return tf.reduce_max(sentences.with_flat_values(lengths), axis=1)
+            parts = split_parts(self.parts, text)
+            lengths = self.codec.source_lengths(parts.flat_values)
+            return tf.reduce_max(parts.with_flat_values(lengths), axis=1)
 
         # TensorFlow warns if the first calls of several such functions trace them.
         source_lengths.get_concrete_function()
@@ -229,14 +243,17 @@ class TranslationTask(SearchTask):
     def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
         """Translate one text, and return an iterator of the words as they are made.
 
-        See `SearchTask`. With `split_sentences`, the sentences follow each other.
+        See `SearchTask`. The parts of a text that is split follow each other.
         """
-        progress = super().progress
-        if not self.split_sentences or "prefix" in request:
-            return progress(request)
         text = request["text"]
         text = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        return joined([progress({**request, "text": sentence}) for sentence in split_text(text)])
+        parts = [text] if self.parts is None or "prefix" in request else self.parts.split(text)
+        streams = [self._progress_of_part({**request, "text": part}) for part in parts]
+        return streams[0] if self.parts is None else joined(streams)
+
+    def _progress_of_part(self, request: Mapping[str, Any]) -> Iterator[Progress]:
+        known = looked_up(request["text"], self.lexicon, self.codec.source_tokenizer.tags)
+        return iter([Progress(known, "", 0.0)]) if known else super().progress(request)
 
     def copied_words(self, source: EncodedSource) -> list[str]:
         """Return the words of the ids outside the vocabulary, for one request."""
@@ -280,14 +297,15 @@ class TranslationTask(SearchTask):
         others += batch.get("terms", ())[:1]
         return {**batch, "listed_ids": self.shortlist(batch["inputs"]["source_ids"], *others)}
 
-    def _read_sentences(
+    def _read_parts(
         self, text: tf.Tensor, *others: tf.Tensor
     ) -> tuple[dict[str, Any], tuple[EncodedSource, tf.RaggedTensor]]:
-        """Read each sentence of the texts as a row. The other fields are repeated."""
-        sentences = split_sentences(text)
-        others = tuple(tf.gather(other, sentences.value_rowids()) for other in others)
-        batch, source = self._read(sentences.flat_values, *others)
-        return batch, (source, sentences)
+        """Read each part of the texts as a row. The other fields are repeated."""
+        split: Any = self.parts  # not None
+        parts = split_parts(split, text)
+        others = tuple(tf.gather(other, parts.value_rowids()) for other in others)
+        batch, source = self._read(parts.flat_values, *others)
+        return batch, (source, parts)
 
     def _read_prefix(
         self, prefix: tf.Tensor, *texts: tf.Tensor
@@ -373,10 +391,13 @@ class TranslationTask(SearchTask):
 
     def _best(self, hypotheses: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:
         translation = self.codec.decode(self._ids(hypotheses, source)[:, 0], source)
-        return {
-            "translation": tf.where(source.empty, "", translation),
-            "score": tf.where(source.empty, 0.0, hypotheses.scores[:, 0]),
-        }
+        translation = tf.where(source.empty, "", translation)
+        score = tf.where(source.empty, 0.0, hypotheses.scores[:, 0])
+        if source.known is not None:
+            is_known = source.known != ""
+            translation = tf.where(is_known, source.known, translation)
+            score = tf.where(is_known, 0.0, score)
+        return {"translation": translation, "score": score}
 
     def _judged(self, judged: tuple[Any, ...], source: EncodedSource) -> dict[str, tf.Tensor]:
         return {name: one[:, 0] for name, one in self._all_judged(judged, source).items()}
@@ -411,10 +432,10 @@ class TranslationTask(SearchTask):
     def _best_joined(
         self, hypotheses: Hypotheses, kept: tuple[EncodedSource, tf.RaggedTensor]
     ) -> dict[str, tf.Tensor]:
-        source, sentences = kept
+        source, parts = kept
         best = self._best(hypotheses, source)
-        score = tf.reduce_sum(sentences.with_flat_values(best["score"]), axis=1)
-        translations = sentences.with_flat_values(best["translation"])
+        score = tf.reduce_sum(parts.with_flat_values(best["score"]), axis=1)
+        translations = parts.with_flat_values(best["translation"])
         return {"translation": join_sentences(translations), "score": score}
 
     def _ranked(self, hypotheses: Hypotheses, source: EncodedSource) -> dict[str, tf.Tensor]:

@@ -23,7 +23,8 @@ from kerasnmt.tasks.wanted_terms import (
     warn_of_unmet,
 )
 from kerasnmt.text.glossary import Glossary
-from kerasnmt.text.sentence_ends import join_texts, split_text
+from kerasnmt.text.parts import Parts
+from kerasnmt.text.sentence_ends import join_texts
 
 
 class Translator:
@@ -196,8 +197,8 @@ class Translator:
         if glossary is not None and not isinstance(glossary, Glossary):
             glossary = Glossary(glossary)
         texts = request["text"]
-        splits = bool(self.description.get("split_sentences")) and "prefix" not in request
-        sentences = sentences_of(texts, lines, glossary, splits)
+        parts = Parts.of(self.description) if "prefix" not in request else None
+        sentences = sentences_of(texts, lines, glossary, parts)
         check_terms([one.line for one in sentences], self.description)
         name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
         self._function(name)  # raises an error before the first text that has a term
@@ -326,9 +327,9 @@ class Translator:
     ) -> Any:
         """Return the translations whose weights `attention` returns: not split into sentences.
 
-        See `best`, which gives the same for a model without `split_sentences`.
+        See `best`, which gives the same for a model that does not split texts.
         """
-        ask: Callable = self.n_best if self.description.get("split_sentences") else self.best
+        ask: Callable = self.n_best if Parts.of(self.description) else self.best
         answers = ask(texts, contexts=contexts, batch_size=batch_size, first_number=first_number)
         return [ranked[0] for ranked in answers] if ask == self.n_best else answers
 
@@ -378,14 +379,14 @@ class Translator:
                 or an argument does not match the texts or the model.
         """
         request = self._texts("texts", texts, contexts)
-        splits = self.description.get("split_sentences")
-        sentences = [split_text(text) if splits else [text] for text in request["text"]]
+        split = Parts.of(self.description)
+        sentences = [split.split(text) if split else [text] for text in request["text"]]
         owners = [row for row, parts in enumerate(sentences) for _ in parts]
         columns = {name: [column[row] for row in owners] for name, column in request.items()}
         columns["text"] = [one for parts in sentences for one in parts]
-        if splits:
+        if split:
             self._warn_of_cuts(request["text"], first_number)
-        numbered = None if splits else first_number
+        numbered = None if split else first_number
         answers = self._run("confidence", columns, self._confident, batch_size, numbered)
         of_text: list[list[Confidence]] = [[] for _ in sentences]
         for row, answer in zip(owners, answers, strict=True):
@@ -678,9 +679,9 @@ class Translator:
         first_number: int,
     ) -> None:
         sentences = np.ones(len(texts))
-        if self.description.get("split_sentences"):  # the score of a text is their sum
+        if split := Parts.of(self.description):  # the score of a text is their sum
             strings = (one if isinstance(one, str) else decode(one) for one in texts)
-            sentences = np.array([len(split_text(text)) for text in strings])
+            sentences = np.array([len(split.split(text)) for text in strings])
         scores = np.array([score for _, score in answers])
         (low,) = np.nonzero(scores < low_score * sentences)
         if low.size:

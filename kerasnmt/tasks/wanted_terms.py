@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from kerasnmt.columns import as_list, check_same_length
 from kerasnmt.text.glossary import Glossary
-from kerasnmt.text.sentence_ends import split_text
+from kerasnmt.text.parts import Parts
 from kerasnmt.text.term_lines import (
     MOST_TERMS,
     OR,
@@ -56,7 +56,7 @@ class Sentence(NamedTuple):
 
 
 def sentences_of(
-    texts: Sequence[str], lines: Sequence[str], glossary: Glossary | None, splits: bool
+    texts: Sequence[str], lines: Sequence[str], glossary: Glossary | None, split: Parts | None
 ) -> list[Sentence]:
     """Return the sentences of texts, with the terms of their lines and of a glossary.
 
@@ -64,14 +64,14 @@ def sentences_of(
         texts: Texts to translate.
         lines: Line of terms of each text.
         glossary: Glossary, which applies to each sentence alone, or None.
-        splits: Whether texts are split into sentences, or each text is one sentence.
+        split: Split of the texts, or None if each text is one sentence.
 
     Raises:
         ValueError: If a text of several sentences has a term that must occur.
     """
     sentences = []
     for index, (text, line) in enumerate(zip(texts, lines, strict=True)):
-        parts = split_text(text) if splits else [text]
+        parts = split.split(text) if split else [text]
         if len(parts) > 1 and any(term.wanted for term in parse_terms(line)):
             raise ValueError(
                 "Expected one sentence in each text with terms, because nothing says in which "

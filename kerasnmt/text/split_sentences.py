@@ -1,8 +1,9 @@
-"""Sentences of a text, in a TensorFlow graph."""
+"""Sentences and words of a text, in a TensorFlow graph."""
 
 import tensorflow as tf
 
 import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
+from kerasnmt.text.parts import SPACES, Parts, starts_with
 from kerasnmt.text.sentence_ends import END, REPLACEMENTS
 
 
@@ -45,3 +46,42 @@ def join_sentences(sentences: tf.RaggedTensor) -> tf.Tensor:
     text = tf.strings.regex_replace(text, f"^{END}+|{END}+$", "")
     text = tf.strings.regex_replace(text, rf"([。！？｡][」』”’）]*){END}+", r"\1")
     return tf.strings.regex_replace(text, f"{END}+", " ")
+
+
+def split_words(text: tf.Tensor) -> tf.RaggedTensor:
+    """Split texts into words, without the punctuation marks and symbols around them.
+
+    Args:
+        text: Texts, string `[batch]`.
+
+    Returns:
+        The words, string `[batch, (words)]`. Each text has at least one, which may be empty.
+    """
+    for pattern, replacement in (
+        (f"[{SPACES}]+", END),
+        (rf"(^|{END})[\p{{P}}\p{{S}}]+", r"\1"),
+        (rf"[\p{{P}}\p{{S}}]+({END}|$)", r"\1"),
+        (f"^{END}+|{END}+$", ""),
+        (f"{END}+", END),
+    ):
+        text = tf.strings.regex_replace(text, pattern, replacement)
+    return tf.strings.split(text, END)
+
+
+def split_parts(parts: Parts, text: tf.Tensor) -> tf.RaggedTensor:
+    """Split texts into the parts that a model translates one by one; see `Parts.split`.
+
+    Args:
+        parts: The split of the model.
+        text: Texts, string `[batch]`.
+
+    Returns:
+        The parts, string `[batch, (parts)]`. Each text has at least one.
+    """
+    split = split_words if parts.words else split_sentences
+    start = starts_with(parts.tags)
+    found = split(tf.strings.regex_replace(text, start, "", replace_global=False))
+    tags = tf.strings.regex_replace(text, rf"({start})\C*$", r"\1")
+    tags = tf.gather(tags, found.value_rowids())
+    ones = found.flat_values
+    return found.with_flat_values(tf.where(ones == "", "", tf.strings.join([tags, ones])))

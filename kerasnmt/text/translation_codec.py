@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from kerasnmt.ids import MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
+from kerasnmt.text.parts import OUTER_SPACES, starts_with
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, MOST_TERMS, NOT, OR, SEPARATOR
 from kerasnmt.text.tokenizer import Tokenizer
@@ -19,10 +20,13 @@ class EncodedSource(NamedTuple):
             without the end token.
         unknown_words: Words of the ids outside the vocabulary, string `[batch, (unknown)]`, or None
             if there are no such ids.
+        known: Translations of the texts in a lexicon, string `[batch]`, or "" for other texts. None
+            without a lexicon.
     """
 
     ids: dict[str, tf.RaggedTensor]
     unknown_words: tf.RaggedTensor | None
+    known: tf.Tensor | None = None
 
     @property
     def empty(self) -> tf.Tensor:
@@ -64,6 +68,8 @@ class TranslationCodec:
             to; see `replace`.
         dictionary: Translations of source words that replace unknown words. Source words that are
             not in the dictionary are copied.
+        lexicon: Translations of texts, which are looked up without their tags, and then in
+            lowercase.
     """
 
     def __init__(
@@ -74,12 +80,14 @@ class TranslationCodec:
         *,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        lexicon: Mapping[str, str] | None = None,
     ) -> None:
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
         self.copies = copies
         self.replaces = replace_unknown
         self.dictionary = _table(dictionary) if dictionary else None
+        self.lexicon = _table(lexicon) if lexicon else None
 
     def encode_source(
         self,
@@ -113,18 +121,27 @@ class TranslationCodec:
             read = self.source_tokenizer.tokenize_together(*texts.values(), max_lengths=limits)
             ids = {name: one.ids for name, one in zip(texts, read, strict=True)}
             ids |= {extended(name): one.extended_ids for name, one in zip(texts, read, strict=True)}
-            return EncodedSource(ids, read[0].unknown_words)
+            return EncodedSource(ids, read[0].unknown_words, self._known(source))
         ids = {
             name: self._source_ids(text, alpha)[:, :limit]
             for (name, text), limit in zip(texts.items(), limits, strict=True)
         }
         if not self.replaces:
-            return EncodedSource(ids, None)
+            return EncodedSource(ids, None, self._known(source))
         # Keep one word for each position, so that the position is the index of the word.
         words = self.source_tokenizer.words(self.source_tokenizer.normalize_source(source))[
             :, : limits[0]
         ]
-        return EncodedSource(ids, self._written(words))
+        return EncodedSource(ids, self._written(words), self._known(source))
+
+    def _known(self, text: tf.Tensor) -> tf.Tensor | None:
+        """Look texts up in the lexicon."""
+        if self.lexicon is None:
+            return None
+        for pattern in (starts_with(self.source_tokenizer.tags), OUTER_SPACES):
+            text = tf.strings.regex_replace(text, pattern, "")
+        found, lower = map(self.lexicon.lookup, (text, tf.strings.lower(text, encoding="utf-8")))
+        return tf.where(found == "", lower, found)
 
     def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
         """Count the tokens of each whole source, including the end token, int32 `[batch]`."""

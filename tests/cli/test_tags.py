@@ -106,9 +106,6 @@ def test_tags_of_a_file_of_pairs(kerasnmt, tagged_run, tmp_path):
         f"the model has no tags <XX>, <YY>, which are in {wide}, so it reads them as other tokens"
     )
     assert done.code == 0 and f"warning: {problem}\n" in done.err
-    split = ("--search", "split_sentences=true")
-    done = kerasnmt("evaluate", tagged_run, *chosen, "--tags-column", 3, *split)
-    assert done.code == 2 and "split_sentences with --tags-column" in done.err
     pairs = write(pairs, ["<N>walk\ta", "<N>go\tc"])
     expected = kerasnmt("evaluate", tagged_run, "--pairs", pairs, "--json")
     bare = write(tmp_path / "bare.tsv", ["walk\ta", "go\tc"])
@@ -180,16 +177,6 @@ def test_a_model_without_tags(kerasnmt, run_folder):
     done = kerasnmt("translate", run_folder, "--tags", "de", stdin="no\n")
     assert (done.code, done.out) == (2, "")
     assert done.err.endswith("model knows: it has none. Received: --tags de, with <de>.\n")
-
-
-def test_sentences_that_are_read_alone(kerasnmt, tagged_run, monkeypatch):
-    class Splitting(Translator):
-        def __init__(self):
-            self.fields, self.description = ("text",), {"split_sentences": True}
-
-    monkeypatch.setattr("kerasnmt.cli.translate.load_translator", lambda *_, **__: Splitting())
-    done = kerasnmt("translate", tagged_run, "--tags", "de", stdin="no\n")
-    assert (done.code, done.out) == (2, "") and "without split_sentences with --tags" in done.err
 
 
 def test_requests_without_texts(kerasnmt, tagged_run, monkeypatch, tmp_path):

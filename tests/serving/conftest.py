@@ -206,6 +206,7 @@ def description_of(model, source_kind, target_kind, **options):
         **asdict(SearchOptions(**options)),
         "replace_unknown": False,
         "split_sentences": False,
+        "split_words": False,
         "shortlist": False,
         "weights": "float32",
         "source_kind": source_kind,

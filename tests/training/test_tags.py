@@ -128,7 +128,6 @@ def test_tags_that_a_recipe_cannot_use(folder):
             {"tokenizer": {"shared": {"kind": "characters"}}},
             r"tokenizer\.shared\.tags: true",
         ),
-        (train, {"search": {"split_sentences": True}}, "no search.split_sentences with data.train"),
     ):
         with pytest.raises(ValueError, match=message) as caught:
             recipe(part, **options)

@@ -27,7 +27,7 @@ class Runtime:
         further_files: Names or patterns of the other files of every export.
         versions: Whether an export is a folder `<name>` with a folder for each version.
         only_translates: Whether the runtime answers only requests to translate.
-        splits_sentences: Whether an export can split texts into sentences.
+        splits_texts: Whether an export can split texts into sentences or words.
         needs_tensorflow: Whether an export is loaded with TensorFlow in Python.
         fixed_search: Whether the options of the search are fixed in an export.
         own_options: Options of `export` that no other runtime has.
@@ -42,7 +42,7 @@ class Runtime:
     further_files: ClassVar[tuple[str, ...]] = ()
     versions: ClassVar[bool] = False
     only_translates: ClassVar[bool] = True
-    splits_sentences: ClassVar[bool] = False
+    splits_texts: ClassVar[bool] = False
     needs_tensorflow: ClassVar[bool] = True
     fixed_search: ClassVar[bool] = True
     own_options: ClassVar[frozenset[str]] = frozenset()

@@ -539,11 +539,6 @@ class Recipe(_Section):
                 f"should have tokenizer.{side}.tags: true, with kind: sentencepiece or characters, "
                 f"with data.{tagged[0]}.tags"
             )
-        if tagged and self.search.split_sentences:
-            raise ValueError(
-                "should have no search.split_sentences with data.train.tags, because only the "
-                "first sentence would have tags"
-            )
         return self
 
     @classmethod

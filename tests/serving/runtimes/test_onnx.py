@@ -156,6 +156,21 @@ def test_sentences_are_translated_one_by_one(exported, tmp_path):
     assert check_export(folder).passed
 
 
+def test_words_are_translated_one_by_one_or_looked_up(exported, tmp_path):
+    model, _ = exported
+    lexicon = {"Zeb": "zeb!", "two dogs": "never", "犬": "dog"}
+    options = {**OPTIONS, "split_words": True, "lexicon": lexicon}
+    folder = export_onnx(model, tmp_path / "onnx", **options)
+    ours, theirs = load(folder), Translator(task_of(model, **options))
+    texts = ["«Two» dogs, Zeb!", "zeb", "", "... ?", "犬。 dog"]
+    check_equal(ours.best(texts), theirs.best(texts), atol=1e-4)
+    check_streams(ours, theirs, texts)
+    two, dogs, dog = Translator(task_of(model, **OPTIONS)).translate(["Two", "dogs", "dog"])
+    joined = [" ".join(filter(None, parts)) for parts in ([two, dogs, "zeb!"], ["dog", dog])]
+    assert theirs.translate(texts[:1] + texts[4:]) == joined
+    assert theirs.translate(texts[2:4]) == ["", ""]
+
+
 def test_streams(exported):
     model, folder = exported
     options = {"length_penalty": 0.0, "no_repeat_ngram": 2, "min_length": 4}

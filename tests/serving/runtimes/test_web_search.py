@@ -369,6 +369,20 @@ def test_sentences_are_translated_one_by_one(exported, javascript, tmp_path):
         assert_ranked(*pair)
 
 
+def test_words_are_translated_one_by_one_or_looked_up(exported, javascript, tmp_path):
+    folder = shutil.copytree(exported("pointer_generator_gru")[1], tmp_path / "onnx")
+    description = json.loads((folder / "kerasnmt.json").read_text())
+    description |= {"split_words": True, "lexicon": {"Zeb": "zeb!", "犬": "dog"}}
+    (folder / "kerasnmt.json").write_text(json.dumps(description))
+    texts = ["«Two» dogs, Zeb!", "zeb", "", "... ?", "犬。 \u3000dog", *random_sentences(9)]
+    best, streamed = javascript(
+        (folder, {}, "best", [texts]), (folder, {}, "stream", [texts[:5], {}])
+    )
+    assert "zeb!" in best[0]["text"] and best[4]["text"].startswith("dog ")
+    assert_translations(best, load(folder).best(texts))
+    assert_streams(streamed, load(folder), texts[:5])
+
+
 @thorough
 def test_unknown_words_are_replaced(javascript, tmp_path):
     source, target = PunctuationTokenizer(WORDS), WordTokenizer(["le", "chien"])

@@ -99,6 +99,8 @@ class TestLoad:
             "replace_unknown": False,
             "dictionary": None,
             "split_sentences": False,
+            "split_words": False,
+            "lexicon": None,
             "shortlist": False,
         }
         assert recipe.search.options == {}
@@ -297,7 +299,7 @@ class TestUnknownKeys:
                 "search.max_length_ratio, search.max_length_margin, search.no_repeat_ngram, "
                 "search.allow_unknown, search.samples, search.temperature, search.top_k, "
                 "search.top_p, search.seed, search.replace_unknown, search.dictionary, "
-                "search.split_sentences, search.shortlist",
+                "search.split_sentences, search.split_words, search.lexicon, search.shortlist",
             ),
         ],
     )

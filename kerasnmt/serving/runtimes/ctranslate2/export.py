@@ -35,6 +35,8 @@ _FIXED = {
     "samples": 0,
     "replace_unknown": False,
     "split_sentences": False,
+    "split_words": False,
+    "lexicon": None,
 }
 
 

@@ -81,12 +81,12 @@ def export_lite(
             f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
             "has the same weights."
         )
-    for name in ("replace_unknown", "split_sentences"):
+    for name in ("replace_unknown", "split_sentences", "split_words", "lexicon"):
         if options.get(name):
             raise ValueError(
-                f"Expected {name}=False for LiteRT, whose core takes one sentence and returns no "
-                f"attention weights. Received: {name}=True. Set it to False, on the command line "
-                f"with --search {name}=false, or use model.export."
+                f"Expected no {name} for LiteRT, whose core takes one sentence and returns no "
+                f"attention weights. Received: {name}={options[name]!r:.40}. Omit it, on the "
+                f"command line with --search {name}=false, or use model.export."
             )
     refuse_shortlist(options, "LiteRT")
     module = ExportModule(model, weights=weights, **options)  # checks the options

@@ -69,8 +69,9 @@ def export_onnx(
             size, or "int8" with a quarter. ONNX Runtime computes with float32.
         whole: Whether to write `search.onnx` too. Its options of the search are fixed.
         **options: Options of `kerasnmt.decoding.SearchOptions`, which `kerasnmt.runtime.load` can
-            change; and of a model that translates, `replace_unknown`, `dictionary` and
-            `split_sentences`; or of a memory network, `max_words`; which are fixed.
+            change; and of a model that translates, `replace_unknown`, `dictionary`,
+            `lexicon`, `split_sentences` and `split_words`; or of a memory network, `max_words`;
+            which are fixed.
 
     Returns:
         Path of the folder.
@@ -105,6 +106,7 @@ def export_onnx(
         "format": FORMAT,
         **module.description,
         "dictionary": options.get("dictionary"),
+        "lexicon": options.get("lexicon"),
         "weights": weights,
         "special_ids": {"pad": PAD_ID, "unknown": UNKNOWN_ID, "start": START_ID, "end": END_ID},
         **parts.description,

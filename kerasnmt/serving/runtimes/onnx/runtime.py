@@ -18,7 +18,7 @@ class OnnxRuntime(Runtime):
     mark = "*.onnx"
     further_files: ClassVar[tuple[str, ...]] = (TOKENIZERS, DESCRIPTION)
     only_translates = False
-    splits_sentences = True
+    splits_texts = True
     needs_tensorflow = False
     fixed_search = False
     own_options: ClassVar[frozenset[str]] = frozenset({"whole"})

@@ -21,7 +21,7 @@ class SavedModelRuntime(Runtime):
     mark = "saved_model.pb"
     versions = True
     only_translates = False
-    splits_sentences = True
+    splits_texts = True
     session_without = "tensorflow"
 
     def version(self, export: Path) -> tuple[str, int]:

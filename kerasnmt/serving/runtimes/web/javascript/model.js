@@ -237,8 +237,8 @@ export class SearchModel extends Model {
 
   /** Search for the answer to a source, and yield its progress; see `SettledWords`. */
   async *_progress(source, options) {
-    if (source.empty) {
-      yield { piece: "", provisional: "", score: 0 };
+    if (source.empty || source.known) {
+      yield { piece: source.known ?? "", provisional: "", score: 0 };
       return;
     }
     const words = this.settledWords(source);
@@ -248,7 +248,9 @@ export class SearchModel extends Model {
   /** Search, and return the best answers as `{text, score}`. */
   async _best(sources, options) {
     const rows = await this.search(sources, options);
-    return rows.map(({ answers: [{ text, score }] }) => ({ text, score }));
+    return rows.map(({ answers: [{ text, score }] }, row) =>
+      sources[row].known ? { text: sources[row].known, score: 0 } : { text, score },
+    );
   }
 
   /** Search, and return all answers in the beam, best first, as `{text, score}`. */

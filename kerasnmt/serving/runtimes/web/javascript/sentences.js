@@ -25,10 +25,48 @@ const REPLACEMENTS = [
   [`${END}+$`, ""],
 ].map(([pattern, replacement]) => [new RegExp(pattern, "gu"), replacement]);
 
+const ANY_SPACE = "\\t\\n\\v\\f\\r\\x1e\\x1f \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const SPACES = new RegExp(`[${ANY_SPACE}]+`, "u");
+const OUTER_SPACES = new RegExp(`^[${ANY_SPACE}]+|[${ANY_SPACE}]+$`, "gu");
+const SIGNS = /^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu;
+
 /** Split a text into its sentences, at least one. */
 export function splitText(text) {
   for (const [pattern, replacement] of REPLACEMENTS) text = text.replace(pattern, replacement);
   return text.split(END);
+}
+
+/** Split a text into words without the signs around them, at least one, which may be empty. */
+function splitWords(text) {
+  const words = text.split(SPACES).map((word) => word.replace(SIGNS, "")).filter(Boolean);
+  return words.length ? words : [""];
+}
+
+/**
+ * Return the function that splits texts into the parts that a model translates one by one, or null.
+ *
+ * Tags at the start of a text stand in front of each part. Source: `kerasnmt.text.parts`.
+ */
+export function splitter({ split_words: words, split_sentences: sentences, source_tags: tags = [] }) {
+  if (!words && !sentences) return null;
+  return (text) => {
+    const start = tagsAtStart(text, tags);
+    const parts = (words ? splitWords : splitText)(text.slice(start.length));
+    return parts.map((part) => part && start + part);
+  };
+}
+
+/** Return the translation of a text in a lexicon, a `Map`, or an empty string. */
+export function lookedUp(text, lexicon, tags = []) {
+  if (!lexicon.size) return "";
+  const bare = text.slice(tagsAtStart(text, tags).length).replace(OUTER_SPACES, "");
+  return lexicon.get(bare) || lexicon.get(bare.toLowerCase()) || "";
+}
+
+function tagsAtStart(text, tags) {
+  if (!tags.length) return "";
+  const known = tags.map((tag) => tag.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
+  return new RegExp(`^(?:[${ANY_SPACE}]*(?:${known}))*`, "u").exec(text)[0];
 }
 
 /** Join sentences with a space, or without one after `。`, `！` or `？`. */

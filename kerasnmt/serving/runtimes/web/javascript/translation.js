@@ -3,7 +3,7 @@
 import { Confidence, tokenConfidence } from "./confidence.js";
 import { asRows, checkOptions, SearchModel } from "./model.js";
 import { LEAST } from "./search.js";
-import { joinTexts, splitText } from "./sentences.js";
+import { joinTexts, lookedUp, splitter } from "./sentences.js";
 import { joined } from "./streaming.js";
 import { checkedTerms, encodedTerms, TermAutomaton, tokenKinds, unmetTerms } from "./terms.js";
 import { END_ID, UNKNOWN_ID } from "./tokenizers.js";
@@ -22,6 +22,8 @@ export class TranslationModel extends SearchModel {
   constructor(parts) {
     super(parts);
     this.dictionary = new Map(Object.entries(this.description.dictionary ?? {}));
+    this.lexicon = new Map(Object.entries(this.description.lexicon ?? {}));
+    this.split = splitter(this.description);
   }
 
   get page() {
@@ -85,7 +87,7 @@ export class TranslationModel extends SearchModel {
           `samples=${samples}.`,
       );
     const rows = asRows(this.#columns({ texts: text, contexts, prefixes }));
-    const split = this.description.split_sentences && prefixes === undefined;
+    const split = this.split && prefixes === undefined;
     const [sources] = this.#sources(rows, [0], split);
     const options = { prefixes: this.#prefixIds(rows, sources) };
     const sentences = sources.map((source) => this._progress(source, options));
@@ -164,8 +166,8 @@ export class TranslationModel extends SearchModel {
    * @param {string} context Context, if the model reads contexts.
    * @param {boolean} cut Whether to truncate the ids to the lengths of the search.
    * @returns {object} The `inputs` of the model with the end token; the `unknownWords` of extended
-   *   ids; the `words` that replace unknown words; the `length` of the whole text in tokens; and
-   *   whether it is `empty`.
+   *   ids; the `words` that replace unknown words; the `length` of the whole text in tokens;
+   *   whether it is `empty`; and its translation in the lexicon, `known`, or an empty string.
    */
   read(text, context, cut = true) {
     const { max_length: limit } = this.description;
@@ -186,7 +188,8 @@ export class TranslationModel extends SearchModel {
       if (this.description.copies)
         source.inputs[`extended_${name}`] = [...this.#extended(ids, words, source), END_ID];
     }
-    return { ...source, empty: source.inputs.source_ids[0] === END_ID };
+    const known = lookedUp(text, this.lexicon, this.description.source_tags);
+    return { ...source, empty: source.inputs.source_ids[0] === END_ID, known };
   }
 
   /** Turn a given translation of a source into ids, without the end token. */
@@ -294,7 +297,7 @@ export class TranslationModel extends SearchModel {
    */
   async #ask(columns, options, answer, join) {
     const cut = !("targets" in columns); // a given translation is scored with the whole text
-    const splits = Boolean(this.description.split_sentences && join);
+    const splits = Boolean(this.split && join);
     return this._ask(this.#columns(columns), options, async (rows, places) => {
       const sources = this.#sources(rows, places, splits, cut);
       rows.forEach(({ texts, terms = [] }, row) => {
@@ -331,7 +334,7 @@ export class TranslationModel extends SearchModel {
   /** Return the sources of each row, its sentences or the whole text, and warn of long ones. */
   #sources(rows, places, splits, cut = true) {
     return rows.map(({ texts: text, contexts: context }, row) => {
-      const parts = splits ? splitText(text) : [text];
+      const parts = splits ? this.split(text) : [text];
       const sources = parts.map((one) => this.read(one, context, cut));
       const message = cut && this.truncated({ length: Math.max(...sources.map((one) => one.length)) });
       if (message) console.warn(`Text ${places[row] + 1}: ${message}.`);

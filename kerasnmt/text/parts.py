@@ -1,0 +1,74 @@
+"""Parts of texts that a model translates one by one, without TensorFlow."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+from kerasnmt.text.sentence_ends import split_text
+
+# White space in a character class of any library of regular expressions.
+SPACES = "\t\n\v\f\r\x1e\x1f \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+OUTER_SPACES = f"^[{SPACES}]+|[{SPACES}]+$"
+
+
+class Parts(NamedTuple):
+    """Split of texts into sentences or words, which a model translates one by one.
+
+    Tags at the start of a text, such as `<de>`, stand in front of each part.
+
+    Attributes:
+        words: Whether the parts are words, without the punctuation marks and symbols around them,
+            not sentences.
+        tags: Tags that the model knows.
+    """
+
+    words: bool
+    tags: Sequence[str]
+
+    @classmethod
+    def of(cls, description: Mapping[str, Any]) -> Self | None:
+        """Return the split of a described model, or None if it translates texts as a whole."""
+        words, sentences = (description.get(f"split_{name}") for name in ("words", "sentences"))
+        return cls(bool(words), description.get("source_tags", ())) if words or sentences else None
+
+    def split(self, text: str) -> list[str]:
+        """Return the parts of a text, at least one, which may be empty."""
+        tags = tags_at_start(text, self.tags)
+        parts = (split_into_words if self.words else split_text)(text[len(tags) :])
+        return [tags + part if part else part for part in parts]
+
+
+def starts_with(tags: Iterable[str]) -> str:
+    """Return a pattern of tags at the start of a text, if any, with white space before each."""
+    known = "|".join(map(re.escape, tags))
+    return f"^(?:[{SPACES}]*(?:{known}))*" if known else "^"
+
+
+def tags_at_start(text: str, tags: Iterable[str]) -> str:
+    """Return the tags with which a text begins, with the white space before each."""
+    found: Any = re.match(starts_with(tags), text)  # matches any text
+    return found[0]
+
+
+def split_into_words(text: str) -> list[str]:
+    """Split a text into words, at least one, which may be empty."""
+    words = map(without_signs, re.split(f"[{SPACES}]+", text))
+    return [word for word in words if word] or [""]
+
+
+def without_signs(word: str) -> str:
+    """Remove the punctuation marks and symbols at the start and the end of a word."""
+    letters = [place for place, one in enumerate(word) if unicodedata.category(one)[0] not in "PS"]
+    return word[letters[0] : letters[-1] + 1] if letters else ""
+
+
+def looked_up(text: str, lexicon: Mapping[str, str], tags: Iterable[str]) -> str:
+    """Return the translation of a text in a lexicon, or an empty string.
+
+    The text is looked up without the tags at its start, and then in lowercase.
+    """
+    if not lexicon:
+        return ""
+    bare = re.sub(OUTER_SPACES, "", text[len(tags_at_start(text, tags)) :])
+    return lexicon.get(bare) or lexicon.get(bare.lower(), "")
