@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.columns import as_list, as_texts, check_same_length
+from kerasnmt.columns import as_list, as_texts, check_same_index, check_same_length
 from kerasnmt.png import png_of
 from kerasnmt.sizes import check_size
 from kerasnmt.tasks.confidence import Confidence
@@ -79,6 +79,7 @@ class Translator:
             ValueError: If the model has other fields, a column is one string, or the columns differ
                 in length.
         """
+        check_same_index(**request)
         columns = {field: as_list(field, column, "rows") for field, column in request.items()}
         first, *others = [*columns] or ["text"]
         for name in others:
@@ -536,6 +537,7 @@ class Translator:
             ValueError: If the numbers of stories and questions differ, a story is one string, or
                 the model does not answer questions.
         """
+        check_same_index(stories=stories, questions=questions)
         questions = as_texts("questions", questions)
         stories = [
             as_texts(f"the story of question {number}", story)
