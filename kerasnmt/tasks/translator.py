@@ -186,7 +186,8 @@ class Translator:
 
         Raises:
             ValueError: If the model cannot search for terms, or splits a text that has a term which
-                must occur.
+                must occur; or if the terms of a text are too many, or one cannot occur without a
+                forbidden text.
         """
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float, list[str]]]:
@@ -199,7 +200,7 @@ class Translator:
         texts = request["text"]
         splits = bool(self.description.get("split_sentences")) and "prefix" not in request
         sentences = sentences_of(texts, lines, glossary, splits)
-        check_terms([one.line for one in sentences], self.description)
+        check_terms(sentences, self.description, first_number)
         name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
         self._function(name)  # raises an error before the first text that has a term
         if not any(one.line for one in sentences):

@@ -11,6 +11,7 @@ from kerasnmt.text.term_lines import (
     MOST_TERMS,
     OR,
     SEPARATOR,
+    check_contradictions,
     joined_lines,
     parse_terms,
     term_line,
@@ -85,22 +86,25 @@ def sentences_of(
     return sentences
 
 
-def check_terms(lines: Sequence[str], description: Mapping[str, Any]) -> None:
+def check_terms(
+    sentences: Sequence[Sentence], description: Mapping[str, Any], first_number: int
+) -> None:
     """Check that a model can search for terms.
 
     Args:
-        lines: Line of terms of each text.
+        sentences: Sentences with their terms.
         description: Description of the model.
+        first_number: Number of the first text in messages.
 
     Raises:
-        ValueError: If it draws samples, or there are too many terms.
+        ValueError: If it draws samples, there are too many terms, or they contradict each other.
     """
     if description.get("samples"):
         raise ValueError(
             "Expected samples=0 with terms, because samples are drawn, not searched. Received: "
             f"samples={description['samples']}."
         )
-    for line in lines:
+    for number, line in {(first_number + one.text, one.line): None for one in sentences}:
         parts = line.split(SEPARATOR)
         most = max(len(parts), *(len(part.split(OR)) for part in parts))
         if most > MOST_TERMS:
@@ -108,6 +112,7 @@ def check_terms(lines: Sequence[str], description: Mapping[str, Any]) -> None:
                 f"Expected at most {MOST_TERMS} terms for a text, with at most {MOST_TERMS} "
                 f"alternatives each. Received: {most} in {line!r:.80}."
             )
+        check_contradictions(line, f" of text {number}")
 
 
 def warn_of_unmet(

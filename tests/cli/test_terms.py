@@ -55,6 +55,11 @@ def test_a_term_that_cannot_be_written_is_told(kerasnmt, run_folder, tmp_path):
         (["--glossary", "FILE"], ["", "dog\tHund\tHunde"], "line 2"),
         (["--ignore-case"], [], "Expected --glossary FILE with --ignore-case"),
         (["--terms", "FILE", "--n-best", "2"], ["a"], "best translation .* --n-best"),
+        (
+            ["--terms", "FILE"],
+            ["", "", "!Hund\tHund", *[""] * 5],
+            "'Hund' of text 3, which must",
+        ),
         (["--glossary", "MISSING"], [], "MISSING"),
     ],
 )

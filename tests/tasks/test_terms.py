@@ -196,6 +196,10 @@ def test_glossary_and_prefix(word_model):
         ({"terms": [[["ab"] * 65], [], []]}, "at most 64 terms .* 64 alternatives each.* 65"),
         ({"terms": [["ab"], [], []], "samples": 2}, "Expected samples=0"),
         ({"glossary": "dog"}, "Expected a glossary as a dict"),
+        (
+            {"glossary": {"dog": "dab"}, "forbidden": [[], [], ["dab"]]},
+            r"term 'dab' of text 3, which must occur, and 'dab', which must not\. Omit one of them",
+        ),
     ],
 )
 def test_refused(word_model, arguments, message):

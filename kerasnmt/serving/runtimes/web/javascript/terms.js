@@ -81,9 +81,10 @@ export function tokenKinds({ entries, splitsWords }) {
  *
  * @param {Array<string|string[]>} terms Terms that must occur: texts, or lists of alternatives.
  * @param {string[]} forbidden Texts that must not occur.
+ * @param {string} ofText What the terms belong to, for messages, such as " of text 3".
  * @returns {object[]} The terms, as `{alternatives, wanted}`.
  */
-export function checkedTerms(terms = [], forbidden = []) {
+export function checkedTerms(terms = [], forbidden = [], ofText = "") {
   const wanted = terms.map((one) => ({ alternatives: [one].flat(), wanted: true }));
   const all = [...wanted, ...forbidden.map((one) => ({ alternatives: [one], wanted: false }))];
   const most = Math.max(all.length, ...all.map(({ alternatives }) => alternatives.length));
@@ -92,13 +93,33 @@ export function checkedTerms(terms = [], forbidden = []) {
       `Expected at most ${MOST_TERMS} terms for a text, with at most ${MOST_TERMS} alternatives ` +
         `each. Received: ${most}.`,
     );
-  return all.map(({ alternatives, wanted: isWanted }) => {
+  const checked = all.map(({ alternatives, wanted: isWanted }) => {
     const trimmed = alternatives.map((one) => one.trim());
     if (!trimmed.length || !trimmed.every(Boolean))
       throw new Error(`Expected terms that are not empty. Received: ${JSON.stringify(alternatives)}.`);
     return { alternatives: trimmed, wanted: isWanted };
   });
+  checkContradictions(checked, ofText);
+  return checked;
 }
+
+/** Check that each term can occur without the texts that must not. */
+function checkContradictions(terms, ofText) {
+  const unwanted = terms.filter(({ wanted }) => !wanted).flatMap(({ alternatives }) => alternatives);
+  const isInside = (one, text) => occurs(one.normalize("NFC"), text.normalize("NFC"));
+  for (const { alternatives, wanted } of terms) {
+    const found = alternatives.map((text) => unwanted.find((one) => isInside(one, text)));
+    if (wanted && found.every(Boolean))
+      throw new Error(
+        `Expected terms that can occur without what is forbidden. Received: the term ` +
+          `${orList(alternatives)}${ofText}, which must occur, and ${orList([...new Set(found)])}, ` +
+          "which must not. Omit one of them, or add an alternative to the term.",
+      );
+  }
+}
+
+/** Return texts in quotation marks, with "or" between them. */
+const orList = (texts) => texts.map((one) => JSON.stringify(one)).join(" or ");
 
 /** Return the terms of a line: separated by tabs, alternatives by "|", "!" before a forbidden one. */
 export function parsedTerms(line) {
@@ -174,7 +195,7 @@ export function unmetTerms(terms, known, text) {
     const forms = alternatives.filter((_, rank) => known[start + rank]);
     start += alternatives.length;
     if (forms.some((one) => occurs(one.normalize("NFC"), written)) === wanted) return [];
-    const name = alternatives.map((one) => JSON.stringify(one)).join(" or ");
+    const name = orList(alternatives);
     if (!wanted) return [`the translation has ${name}, which must not occur`];
     const reason = forms.length
       ? "because its terms are too many, do not fit into its maximum length or contradict each other"
