@@ -130,6 +130,12 @@ def check_same_length(name: str, values: Sequence[Any], others: str, count: int)
         )
 
 
+def first_few(items: Sequence[Any]) -> str:
+    """Return the first 20 items with commas between them, and the number of the others."""
+    others = f" and {len(items) - 20} more" if len(items) > 20 else ""
+    return ", ".join(map(str, items[:20])) + others
+
+
 def check_same_index(**columns: Any) -> None:
     """Check that the pandas columns among some columns have the same index.
 

@@ -258,13 +258,13 @@ export class TermAutomaton {
    * @param {number} room Number of tokens that fit into the sequence.
    */
   mask(gains, free, number, room) {
-    const { needed } = this.#states[number];
+    const fits = this.#fits(number, room);
     const isPossible = ({ least, violates, mayViolate }) =>
-      (least < room || needed > room) && !violates && !(mayViolate && room <= 1);
+      (least < room || !fits) && !violates && !(mayViolate && room <= 1);
     const own = [...this.tokens, END_ID].filter((id) => id < gains.length);
     const kept = own.map((id) => {
       const choice = this.choice(number, id);
-      return isPossible(choice) ? (choice.progress ? free : gains)[id] : IMPOSSIBLE;
+      return isPossible(choice) ? (choice.progress && fits ? free : gains)[id] : IMPOSSIBLE;
     });
     const refused = [0, 1, 2, 3].map((kind) => !isPossible(this.#choice(number, kind, -1)));
     if (refused.includes(true))
@@ -281,12 +281,14 @@ export class TermAutomaton {
    * @param {Float32Array[]} gains Log-probabilities of all tokens after each sequence.
    * @param {number[]} numbers State of each sequence.
    * @param {number} count Number of extensions.
+   * @param {number} room Number of tokens that fit into the sequences.
    */
-  best(scores, gains, numbers, count) {
+  best(scores, gains, numbers, count, room) {
     const candidates = bestExtensions(scores, gains, count);
     const known = new Set(candidates.map(({ index, id }) => `${index} ${id}`));
     numbers.forEach((number, index) => {
-      const own = [...this.tokens].filter((id) => this.choice(number, id).progress);
+      const fits = this.#fits(number, room);
+      const own = [...this.tokens].filter((id) => fits && this.choice(number, id).progress);
       const [best] = bestExtensions([scores[index]], [gains[index]], 1);
       for (const id of new Set([...(best ? [best.id] : []), ...own])) {
         const score = Math.fround(scores[index] + gains[index][id]);
@@ -297,13 +299,19 @@ export class TermAutomaton {
     candidates.sort((one, other) => other.score - one.score);
     const ranks = new Map();
     const ordered = candidates.map((one) => {
-      const bank = this.choice(numbers[one.index], one.id).needed;
+      const number = numbers[one.index];
+      const bank = this.#fits(number, room) ? this.choice(number, one.id).needed : 0;
       const rank = ranks.get(bank) ?? 0;
       ranks.set(bank, rank + 1);
       return { rank, bank, one };
     });
     ordered.sort((one, other) => one.rank - other.rank || one.bank - other.bank);
     return ordered.slice(0, count).map(({ one }) => one);
+  }
+
+  /** Return whether the terms of a sequence fit, which otherwise goes on as without them. */
+  #fits(number, room) {
+    return this.#states[number].needed <= room;
   }
 
   #kind(id) {
