@@ -130,6 +130,40 @@ def check_same_length(name: str, values: Sequence[Any], others: str, count: int)
         )
 
 
+def first_few(items: Sequence[Any]) -> str:
+    """Return the first 20 items with commas between them, and the number of the others."""
+    others = f" and {len(items) - 20} more" if len(items) > 20 else ""
+    return ", ".join(map(str, items[:20])) + others
+
+
+def check_same_index(**columns: Any) -> None:
+    """Check that the pandas columns among some columns have the same index.
+
+    Columns are paired by order. Those of a filtered or sorted table would be paired wrongly.
+
+    Args:
+        **columns: Columns by their names. The index of a tuple of columns is that of the first.
+
+    Raises:
+        ValueError: If two indexes differ.
+    """
+    pandas = sys.modules.get("pandas")  # whoever has a Series has imported it
+    if pandas is None:
+        return
+    first: tuple[str, Any] | None = None
+    for name, column in columns.items():
+        column = column[0] if isinstance(column, tuple) and column else column
+        if not isinstance(column, pandas.Series | pandas.DataFrame):
+            continue
+        first = first or (name, column.index)
+        if not column.index.equals(first[1]):
+            raise ValueError(
+                f"Expected {first[0]} and {name} with the same index. Received: two pandas columns "
+                f"with different indexes. Align them, or pass {name}.tolist() to pair them by "
+                "order."
+            )
+
+
 def without_tensor(values: Any) -> Any:
     """Return a tensor as an array, with strings as `str`, and any other value unchanged.
 

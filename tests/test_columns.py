@@ -6,6 +6,8 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.columns import as_list, as_texts
+from kerasnmt.data import batches
+from kerasnmt.data.text_batches import counted_batches
 from kerasnmt.text import CharacterTokenizer, PlainWordTokenizer, WordTokenizer
 from kerasnmt.text.rows import rows
 
@@ -55,6 +57,26 @@ def test_rows_that_are_no_texts():
     for values in (None, b"png", "file.png", 7):
         with pytest.raises(ValueError, match=r"Expected a list of images\. Received: images="):
             as_list("images", values, "images")
+
+
+def test_pandas_columns_of_two_indexes_are_not_paired_by_order(word_model):
+    sources, targets = pandas.Series(["ab", "c"]), pandas.Series(["d", "e"], [1, 0])
+    frame = pandas.DataFrame({"source": sources, "target": ["d", "e"]})
+    tokenizer = CharacterTokenizer("abcde")
+    tries = {
+        "sources and targets": lambda: rows((sources, targets)),
+        "pairs and sample_weight": lambda: batches(frame, tokenizer, sample_weight=targets),
+        "pairs and contexts": lambda: batches((sources, ["d"] * 2), tokenizer, contexts=targets),
+        "sources and references": lambda: word_model.calibrate(sources, targets),
+    }
+    for names, pair in tries.items():
+        with pytest.raises(ValueError, match=f"Expected {names} with the same index"):
+            pair()
+    with pytest.raises(ValueError, match="Expected sources and targets with the same index"):
+        word_model.make_shortlist(sources, targets)
+    with pytest.raises(ValueError, match="Expected pairs and sample_weight with the same index"):
+        counted_batches((sources, sources), tokenizer, None, sample_weight=targets)
+    assert rows((sources, targets.tolist())) == [("ab", "d"), ("c", "e")]
 
 
 def test_columns_become_pairs(holding):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasnmt.columns import as_texts, as_weights, without_surrogates
+from kerasnmt.columns import as_texts, as_weights, check_same_index, without_surrogates
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.buckets import Buckets
@@ -165,6 +165,7 @@ def batches(
         subword_sampling=subword_sampling,
         first_epoch=first_epoch,
     )
+    check_same_index(pairs=pairs, contexts=contexts, sample_weight=sample_weight)
     examples = Examples(
         as_pairs(pairs, source_key, target_key), alignments, contexts, sample_weight
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerasnmt.columns import as_weights
+from kerasnmt.columns import as_weights, check_same_index
 from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.batch_statistics import describe_batches
 from kerasnmt.data.batching import Examples, as_pairs, batches_of, check_count
@@ -34,6 +34,7 @@ def counted_batches(
     Raises:
         ValueError: If all pairs are dropped, or for the reasons of `batches`.
     """
+    check_same_index(pairs=pairs, sample_weight=sample_weight)
     examples, chosen = Examples(as_pairs(pairs)), BatchOptions(**options)
     weighted = examples._replace(sample_weight=sample_weight)
     dataset = batches_of(weighted, *tokenizers, chosen)
@@ -71,6 +72,7 @@ def split_pairs(pairs: Any, sample_weight: Any, fraction: float) -> tuple[tuple,
         ValueError: If the fraction is out of range or one part is empty, or the number of pairs is
             unknown.
     """
+    check_same_index(pairs=pairs, sample_weight=sample_weight)
     pairs = as_pairs(pairs)
     if isinstance(pairs, Shards) or (count := int(pairs.cardinality())) < 0:
         raise ValueError(

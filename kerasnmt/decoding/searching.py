@@ -60,8 +60,8 @@ def search(
         n_best: Number of sequences to return for each row, at most `options.hypotheses`.
         prefix_ids: Tokens with which each sequence must begin, int32 `[batch, prefix_length]`,
             right-padded. They are part of its score and length.
-        terms: Terms that each sequence must contain, or must not. If they do not fit into the
-            maximum length, a sequence may lack some. Without samples only.
+        terms: Terms that each sequence must contain, or must not. Without samples only. If those
+            that a row must contain do not fit into its maximum length, it is searched without them.
         with_records: Whether to return the records.
         with_tree: Whether to return the tree of the beam search. Without samples only.
         sampled_from: Structure of tensors `[batch, ...]`, which determine the samples of each row

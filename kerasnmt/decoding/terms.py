@@ -57,7 +57,8 @@ class TermAutomaton:
     `needed` is the number of tokens that a sequence needs to meet its terms: the rest of an
     alternative that has begun, the shortest alternative of every other term, one after another, and
     the end token. A token is impossible if more would be needed after it than there is room for.
-    So terms that fit into the maximum length are always met.
+    So terms that fit into the maximum length are always met. A sequence whose terms do not fit goes
+    on as if it had none; what must not occur stays forbidden.
 
     Source: Post and Vilar (2018), "Fast lexically constrained decoding with dynamic beam allocation
     for neural machine translation", section 3; Hu et al. (2019), "Improved lexically constrained
@@ -195,7 +196,8 @@ class TermAutomaton:
         Returns:
             The state for `chosen`, and three tensors, `[batch, hypotheses, choices]` each: whether
             the token is possible, boolean; whether it belongs to a term that is not yet met,
-            boolean; and the number of tokens that are needed after it, int32.
+            boolean; and the number of tokens that are needed after it, int32. If the terms of a
+            hypothesis do not fit, no token belongs to them, and none is needed.
         """
         node, met = state["node"], state["met"]
         count = ops.shape(met)[-1]
@@ -220,11 +222,14 @@ class TermAutomaton:
         fits = ops.where(ends, ops.where(missing, _MANY, 0), needed) < room
         # A forbidden phrase occurs, or would occur if the sequence ended.
         occurs = facts[..., -1] + packed % 2 + facts[..., -2] * ops.cast(room <= 1, "int32") > 0
-        possible = ops.logical_and(ops.logical_or(fits, before > room), ops.logical_not(occurs))
+        over = before > room
+        possible = ops.logical_and(ops.logical_or(fits, over), ops.logical_not(occurs))
         begun = facts[..., count : 2 * count] > 0
         progress = ops.any(ops.logical_and(begun, lacking), axis=-1)
+        progress = ops.logical_and(progress, ops.logical_not(over))
+        needed = ops.where(over, 0, ops.where(ends, before, needed))
         kept = {"choices": packed, "met": met, "confirmed": confirmed}
-        return kept, possible, progress, ops.where(ends, before, needed)
+        return kept, possible, progress, needed
 
     def choice_of(self, ids: Any, tokens: Any) -> Any:
         """Return the indices of tokens among the choices, int32.

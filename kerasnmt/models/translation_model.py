@@ -5,7 +5,7 @@ from typing import Any
 
 from kerasnmt import hooks
 from kerasnmt.calibration import Calibration
-from kerasnmt.columns import as_texts, check_same_length
+from kerasnmt.columns import as_texts, check_same_index, check_same_length
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.models.text_model import TextModel
@@ -70,9 +70,9 @@ class TranslationModel(TextModel, SearchModel):
                 the unknown word.
             terms: Terms that each translation must contain as whole words: for each text, a list
                 of terms, or for one string its list. A term is a text, or a list of alternatives,
-                such as its inflected forms, of which one must occur. A warning names each term
-                that a translation lacks, because the model cannot write it or the terms of a text
-                do not fit into `max_length`.
+                such as its inflected forms, of which one must occur. If the terms of a text do not
+                fit into `max_length`, it is translated without them. A warning names the terms that
+                translations lack for this reason, or because the model cannot write them.
                 Terms are in the spelling of the translation, with capital letters.
             forbidden: Texts that must not occur in each translation as whole words, a list for each
                 text.
@@ -104,8 +104,8 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: If the model has no tokenizers, an option is out of range, the numbers of
                 texts, prefixes, terms and contexts differ, the model reads contexts but there are
-                none, there are terms with `samples`, `beam_size=1` or, for a text of several
-                sentences, `split_sentences`, the model has no shortlist but shall use one, or the
+                none, there are terms with `samples` or, for a text of several sentences,
+                `split_sentences`, the model has no shortlist but shall use one, or the
                 Keras backend is not TensorFlow or JAX.
         """
         SearchOptions.from_keywords(options)  # check that there are no other keywords
@@ -395,6 +395,7 @@ class TranslationModel(TextModel, SearchModel):
             ValueError: If the numbers of sources and references differ, no translation has words,
                 or for the reasons in `translate`.
         """
+        check_same_index(sources=sources, references=references, contexts=contexts)
         references = as_texts("references", references)
         found = self.confidence(
             as_texts("sources", sources), contexts=contexts, batch_size=batch_size, **options
@@ -433,6 +434,7 @@ class TranslationModel(TextModel, SearchModel):
                 numbers of sources and targets differ, or there are no words.
         """
         self._need_tokenizers()
+        check_same_index(sources=sources, targets=targets)
         sources, targets = as_texts("sources", sources), as_texts("targets", targets)
         check_same_length("targets", targets, "sources", len(sources))
         check_size("size", size)

@@ -330,7 +330,8 @@ class _Loop:
         if self.terms is None:
             return _best(total, wanted)
         best = _best(total, np.broadcast_to(np.arange(self.size), wanted.shape))
-        best = self.terms.best(total, best, now.rows, now.terms)
+        room = now.max_lengths - now.fed.shape[2] + 1
+        best = self.terms.best(total, best, now.rows, now.terms, room)
         scores, ids, parents = (np.take_along_axis(one, wanted, axis=1) for one in best)
         return scores, ids, parents
 

@@ -128,16 +128,18 @@ class TermAutomaton:
             room: Number of tokens that fit into the sequence.
             kinds: Kinds of the vocabulary.
         """
+        fits = self._fit(number, room)
 
         def possible(choice: _Choice) -> bool:
-            fits = choice.least < room or self._needed[number] > room
-            return fits and not (choice.violates or (choice.may_violate and room <= 1))
+            if choice.violates or (choice.may_violate and room <= 1):
+                return False
+            return choice.least < room or not fits
 
         own = {}
         for token in (*self.tokens, END_ID):
             if token < len(masked):
                 choice = self.choice(number, token)
-                values = free if choice.progress else masked
+                values = free if choice.progress and fits else masked
                 own[token] = values[token] if possible(choice) else IMPOSSIBLE
         for kind in range(4):
             if not possible(self._choice(number, kind)):
@@ -146,7 +148,7 @@ class TermAutomaton:
             masked[token] = value
 
     def best(
-        self, total: np.ndarray, overall: Sequence[Extension], numbers: Sequence[int]
+        self, total: np.ndarray, overall: Sequence[Extension], numbers: Sequence[int], room: int
     ) -> list[Extension]:
         """Return the best extensions, by dynamic beam allocation.
 
@@ -156,6 +158,7 @@ class TermAutomaton:
             total: Log-probabilities of all extensions, float32 `[hypotheses, vocabulary]`.
             overall: The best extensions of all hypotheses: log-probability, token and hypothesis.
             numbers: States of the hypotheses.
+            room: Number of tokens that fit into the sequences.
 
         Returns:
             As many extensions.
@@ -165,7 +168,7 @@ class TermAutomaton:
         for parent, number in enumerate(numbers):
             best = int(total[parent].argmax())
             further = [best]
-            for token in self.tokens:
+            for token in self.tokens if self._fit(number, room) else ():
                 if token < total.shape[1] and self.choice(number, token).progress:
                     further.append(token)
             for token in dict.fromkeys(further):
@@ -175,12 +178,17 @@ class TermAutomaton:
         ranks: dict[int, int] = {}
         order: list[tuple[int, int, Extension]] = []
         for one in candidates:
-            bank = self.choice(numbers[one[2]], one[1]).needed
+            number = numbers[one[2]]
+            bank = self.choice(number, one[1]).needed if self._fit(number, room) else 0
             ranks[bank] = rank = ranks.get(bank, -1) + 1
             order.append((rank, bank, one))
         chosen = [one for _, _, one in sorted(order, key=lambda one: one[:2])]
         missing: list[Extension] = [(float(IMPOSSIBLE), PAD_ID, 0)] * len(overall)
         return [*chosen, *missing][: len(overall)]
+
+    def _fit(self, number: int, room: int) -> bool:
+        """Return whether the terms of a sequence fit, which otherwise goes on as without them."""
+        return self._needed[number] <= room
 
     def _choice(self, number: int, kind: int, token: int | None = None) -> _Choice:
         """Return what a token of a term or the end token leads to, or other tokens of a kind."""
@@ -293,6 +301,7 @@ class Terms:
         overall: tuple[np.ndarray, np.ndarray, np.ndarray],
         rows: np.ndarray,
         states: np.ndarray,
+        room: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the best extensions of each row, by dynamic beam allocation.
 
@@ -302,6 +311,7 @@ class Terms:
                 `[rows, beam_size]` each.
             rows: See `mask`.
             states: See `mask`.
+            room: See `mask`.
 
         Returns:
             Scores, ids and parents, in the shape of `overall`.
@@ -313,7 +323,9 @@ class Terms:
                 best = [
                     *zip(scores[place], ids[place].tolist(), parents[place].tolist(), strict=True)
                 ]
-                best = automaton.best(total[place], best, states[place].tolist())
+                best = automaton.best(
+                    total[place], best, states[place].tolist(), int(room[place, 0])
+                )
                 scores[place], ids[place], parents[place] = zip(*best, strict=True)
         return scores, ids, parents
 

@@ -10,6 +10,7 @@ from kerasnmt.tasks.answering import AnsweringTask
 from kerasnmt.tasks.search_task import SearchTask
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.text.term_lines import check_contradictions
 from kerasnmt.token_confidence import NUMBERS
 
 
@@ -218,10 +219,11 @@ class Explorer:
             What was found. A request with nothing to read has one empty answer, without ids.
 
         Raises:
-            ValueError: If an id is not one of the request, or the prefix is longer than an answer
-                can be.
+            ValueError: If an id is not one of the request, the prefix is longer than an answer can
+                be, or a term cannot occur without a forbidden text.
         """
         self._check_ids(request, prefix_ids)
+        check_contradictions(request.get("terms", ""))
         name = "explore_with_terms" if "terms" in request else "explore"
         outputs = self._run(name, [[*prefix_ids]], request)
         exploration = _exploration({name: values[0] for name, values in outputs.items()})

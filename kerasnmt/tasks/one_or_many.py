@@ -6,6 +6,8 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec
 
+from kerasnmt.columns import check_same_index
+
 _Parameters = ParamSpec("_Parameters")
 _COLUMNS = ("texts", "sources", "targets", "contexts", "prefixes")
 _LISTS = ("terms", "forbidden")  # a list for each text
@@ -45,15 +47,10 @@ def one_or_many(method: Callable[_Parameters, Any]) -> Callable[_Parameters, Any
             bound |= {name: [bound[name]] for name in _LISTS if bound.get(name) is not None}
             (answer,) = answers(**bound)
             return answer
+        check_same_index(**{name: bound.get(name) for name in (*_COLUMNS, *_LISTS)})
         pandas = sys.modules.get("pandas")  # whoever has a Series has imported it
         if pandas is None or not isinstance(lead, pandas.Series):
             return answers(**bound)
-        for name, column in columns.items():
-            if isinstance(column, pandas.Series) and not column.index.equals(lead.index):
-                raise ValueError(
-                    f"Expected {first} and {name} with the same index. Received: two Series with "
-                    f"different indexes. Align them, or pass {name}.tolist() to pair them by order."
-                )
         return pandas.Series(answers(**bound), index=lead.index)
 
     return either

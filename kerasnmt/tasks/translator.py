@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.columns import as_list, as_texts, check_same_length
+from kerasnmt.columns import as_list, as_texts, check_same_index, check_same_length, first_few
 from kerasnmt.png import png_of
 from kerasnmt.sizes import check_size
 from kerasnmt.tasks.confidence import Confidence
@@ -80,6 +80,7 @@ class Translator:
             ValueError: If the model has other fields, a column is one string, or the columns differ
                 in length.
         """
+        check_same_index(**request)
         columns = {field: as_list(field, column, "rows") for field, column in request.items()}
         first, *others = [*columns] or ["text"]
         for name in others:
@@ -136,8 +137,8 @@ class Translator:
                 words. None for no prefixes.
             terms: Terms that each translation must contain as whole words: for each text, a list
                 of terms, where a term is a text or a list of alternatives, of which one must
-                occur. A warning names each term that a translation lacks, for example because the
-                terms of a text do not fit into `max_length`.
+                occur. If the terms of a text do not fit into `max_length`, it is translated without
+                them. A warning names the terms that translations lack.
             forbidden: Texts that must not occur in each translation as whole words, a list for each
                 text.
             glossary: A `kerasnmt.text.Glossary`, or a dict from source terms to target terms, which
@@ -186,7 +187,8 @@ class Translator:
 
         Raises:
             ValueError: If the model cannot search for terms, or splits a text that has a term which
-                must occur.
+                must occur; or if the terms of a text are too many, or one cannot occur without a
+                forbidden text.
         """
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float, list[str]]]:
@@ -199,7 +201,7 @@ class Translator:
         texts = request["text"]
         parts = Parts.of(self.description) if "prefix" not in request else None
         sentences = sentences_of(texts, lines, glossary, parts)
-        check_terms([one.line for one in sentences], self.description)
+        check_terms(sentences, self.description, first_number)
         name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
         self._function(name)  # raises an error before the first text that has a term
         if not any(one.line for one in sentences):
@@ -217,9 +219,11 @@ class Translator:
             self._warn_of_cuts(texts, first_number)
         found: list[list[tuple[str, float]]] = [[] for _ in texts]
         answers = self._run(name, columns, rows, batch_size)
+        told = []
         for one, (text, score, written) in zip(sentences, answers, strict=True):
-            warn_of_unmet(one.line, text, written, first_number + one.text, 5)
+            told.append((one, text, written))
             found[one.text].append((text, score))
+        warn_of_unmet(told, first_number, 5)
         return [(join_texts([t for t, _ in row]), sum(score for _, score in row)) for row in found]
 
     def stream(
@@ -537,6 +541,7 @@ class Translator:
             ValueError: If the numbers of stories and questions differ, a story is one string, or
                 the model does not answer questions.
         """
+        check_same_index(stories=stories, questions=questions)
         questions = as_texts("questions", questions)
         stories = [
             as_texts(f"the story of question {number}", story)
@@ -664,10 +669,15 @@ class Translator:
         return [(index, length) for index, length in pairs if length > limit]
 
     def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
-        for index, length in self.truncated(texts):
+        if truncated := self.truncated(texts):
+            most = max(length for _, length in truncated)
+            numbers = [first_number + index for index, _ in truncated]
+            named = _named(
+                numbers, f"has {most} tokens and was", f"have up to {most} tokens and were"
+            )
             warnings.warn(
-                f"text {first_number + index} has {length} tokens and was truncated to "
-                f"{self.description['max_length']}, the max_length of this search",
+                f"{named} truncated to {self.description['max_length']}, the max_length of this "
+                "search",
                 stacklevel=6,
             )
 
@@ -685,9 +695,7 @@ class Translator:
         scores = np.array([score for _, score in answers])
         (low,) = np.nonzero(scores < low_score * sentences)
         if low.size:
-            numbers = ", ".join(map(str, (low + first_number)[:_SHOWN_NUMBERS]))
-            more = f" and {low.size - _SHOWN_NUMBERS} more" if low.size > _SHOWN_NUMBERS else ""
-            named = f"texts {numbers}{more} score" if low.size > 1 else f"text {numbers} scores"
+            named = _named([*(low + first_number)], "scores", "score")
             warnings.warn(
                 f"{named} lower than nearly all texts of the model's test data; such translations "
                 "may be wrong",
@@ -709,14 +717,18 @@ def image_file(image: Any) -> bytes:
     return png_of(array)
 
 
+def _named(numbers: Sequence[int], has: str, have: str) -> str:
+    """Return the beginning of a warning about texts, with the verb for one or for several."""
+    several = len(numbers) > 1
+    return f"text{'s' * several} {first_few(numbers)} {have if several else has}"
+
+
 def _answers(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
     """Return the text and the score of each answer of a batch."""
     (name,) = outputs.keys() - {"score"}
     return zip(map(decode, outputs[name]), outputs["score"].tolist(), strict=True)
 
 
-# Numbers of texts in a warning, at most.
-_SHOWN_NUMBERS = 20
 # Errors for functions that a model does not have.
 _MISSING = {
     "n_best": "Expected a model, or a SavedModel, for several translations of a text. Received: "

@@ -1,20 +1,29 @@
 """Terms of the translations of many texts."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kerasnmt.columns import as_list, check_same_length
+from kerasnmt.columns import as_list, check_same_length, first_few
 from kerasnmt.text.glossary import Glossary
 from kerasnmt.text.parts import Parts
 from kerasnmt.text.term_lines import (
     MOST_TERMS,
     OR,
     SEPARATOR,
+    check_contradictions,
     joined_lines,
+    or_list,
     parse_terms,
     term_line,
     unmet,
+)
+
+# Reasons of warnings.
+_OCCURS = "translations have what must not occur"
+_UNKNOWN = "translations lack terms with words or characters that the model cannot write"
+_TOO_LONG = (
+    "translations lack terms that do not fit into their maximum length, or contradict each other"
 )
 
 TermLists = Sequence[Sequence[str | Sequence[str]] | None]
@@ -85,22 +94,25 @@ def sentences_of(
     return sentences
 
 
-def check_terms(lines: Sequence[str], description: Mapping[str, Any]) -> None:
+def check_terms(
+    sentences: Sequence[Sentence], description: Mapping[str, Any], first_number: int
+) -> None:
     """Check that a model can search for terms.
 
     Args:
-        lines: Line of terms of each text.
+        sentences: Sentences with their terms.
         description: Description of the model.
+        first_number: Number of the first text in messages.
 
     Raises:
-        ValueError: If it draws samples, or there are too many terms.
+        ValueError: If it draws samples, there are too many terms, or they contradict each other.
     """
     if description.get("samples"):
         raise ValueError(
             "Expected samples=0 with terms, because samples are drawn, not searched. Received: "
             f"samples={description['samples']}."
         )
-    for line in lines:
+    for number, line in {(first_number + one.text, one.line): None for one in sentences}:
         parts = line.split(SEPARATOR)
         most = max(len(parts), *(len(part.split(OR)) for part in parts))
         if most > MOST_TERMS:
@@ -108,32 +120,31 @@ def check_terms(lines: Sequence[str], description: Mapping[str, Any]) -> None:
                 f"Expected at most {MOST_TERMS} terms for a text, with at most {MOST_TERMS} "
                 f"alternatives each. Received: {most} in {line!r:.80}."
             )
+        check_contradictions(line, f" of text {number}")
 
 
 def warn_of_unmet(
-    line: str, text: str, written: Sequence[str], number: int, stacklevel: int
+    answers: Iterable[tuple[Sentence, str, Sequence[str]]], first_number: int, stacklevel: int
 ) -> None:
-    """Warn of terms that a translation lacks, or that occur though they must not.
+    """Warn of terms that translations lack, or that occur though they must not.
+
+    There is one warning for each reason.
 
     Args:
-        line: Line of terms.
-        text: Translation.
-        written: How the model writes each alternative of the line; see `unmet`.
-        number: Number of the text.
+        answers: Sentences, their translations, and how the model writes each alternative of their
+            lines; see `unmet`.
+        first_number: Number of the first text.
         stacklevel: See `warnings.warn`, counted from the caller.
     """
-    for term, known in unmet(line, text, written):
-        name = " or ".join(map(repr, term.alternatives))
-        if not term.wanted:
-            reason = f"has {name}, which must not occur"
-        elif not known:
-            reason = f"lacks {name}, which has words or characters that the model cannot write"
-        else:
-            reason = (
-                f"lacks {name}, because its terms are too many, do not fit into its maximum length "
-                "or contradict each other"
-            )
-        warnings.warn(f"the translation of text {number} {reason}", stacklevel=stacklevel + 1)
+    reasons: dict[str, list[str]] = {}
+    for sentence, translation, written in answers:
+        for term, known in unmet(sentence.line, translation, written):
+            reason = _OCCURS if not term.wanted else _TOO_LONG if known else _UNKNOWN
+            number = first_number + sentence.text
+            told = f"{or_list(term.alternatives):.80} of text {number}"
+            reasons.setdefault(reason, []).append(told)
+    for reason, told in reasons.items():
+        warnings.warn(f"{reason}: {first_few(told)}", stacklevel=stacklevel + 1)
 
 
 def _lists(name: str, column: Any, count: int) -> list[Sequence]:

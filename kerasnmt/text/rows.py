@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.columns import as_texts, check_same_length, is_data_frame, without_tensor
+from kerasnmt.columns import (
+    as_texts,
+    check_same_index,
+    check_same_length,
+    is_data_frame,
+    without_tensor,
+)
 
 _WAYS = (
     "Pass two columns as a tuple of lists, (sources, targets), or pairs as a list of tuples, "
@@ -35,8 +41,8 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
         An iterable of `(source, target)` tuples or of sentences.
 
     Raises:
-        ValueError: If columns differ in length or are missing, an array has another shape, or the
-            corpus could be either two columns or two pairs.
+        ValueError: If columns differ in length or index or are missing, an array has another shape,
+            or the corpus could be either two columns or two pairs.
     """
     corpus = without_tensor(corpus)
     if is_data_frame(corpus):
@@ -78,6 +84,7 @@ def _is_column(side: Any) -> bool:
 
 
 def _pairs_of_columns(sources: Any, targets: Any) -> list[tuple[str, str]]:
+    check_same_index(sources=sources, targets=targets)
     sources, targets = as_texts("sources", sources), as_texts("targets", targets)
     check_same_length("targets", targets, "sources", len(sources))
     return [*zip(sources, targets, strict=True)]

@@ -5,7 +5,7 @@ term, separated by "|". A term that must not occur begins with "!".
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kerasnmt.columns import without_surrogates
@@ -84,6 +84,37 @@ def joined_lines(*lines: str) -> str:
     return SEPARATOR.join(
         dict.fromkeys(one for line in lines for one in line.split(SEPARATOR) if one)
     )
+
+
+def check_contradictions(line: str, of_text: str = "") -> None:
+    """Check that each term of a line can occur without the texts that must not.
+
+    Args:
+        line: Terms.
+        of_text: What the terms belong to, for the message, such as " of text 3".
+
+    Raises:
+        ValueError: If each alternative of a term contains, as whole words, a text that must not
+            occur.
+    """
+    terms = parse_terms(line)
+    forbidden = [one for term in terms if not term.wanted for one in term.alternatives]
+    for term in terms if forbidden else ():
+        texts = [unicodedata.normalize("NFC", one) for one in term.alternatives]
+        inside = {one: unicodedata.normalize("NFC", one) for one in forbidden}
+        found = [next((one for one in inside if occurs(inside[one], text)), "") for text in texts]
+        if term.wanted and all(found):
+            raise ValueError(
+                "Expected terms that can occur without what is forbidden. Received: the term "
+                f"{or_list(term.alternatives)}{of_text}, which must occur, and "
+                f"{or_list(dict.fromkeys(found))}, which must not. Omit one of them, or add an "
+                "alternative to the term."
+            )
+
+
+def or_list(texts: Iterable[str]) -> str:
+    """Return texts in quotation marks, with "or" between them."""
+    return " or ".join(map(repr, texts))
 
 
 def unmet(line: str, text: str, written: Sequence[str] | None = None) -> list[tuple[Term, bool]]:

@@ -43,7 +43,7 @@ def test_a_term_that_cannot_be_written_is_told(kerasnmt, run_folder, tmp_path):
     path = write(tmp_path / "terms.txt", ["", "日本\tHund"])
     done = kerasnmt("translate", run_folder, "--terms", path, stdin="no\nno\n")
     assert done.code == 0 and len(done.lines) == 2
-    assert "the translation of text 2 lacks '日本', which has words or characters" in done.err
+    assert "that the model cannot write: '日本' of text 2" in done.err
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,11 @@ def test_a_term_that_cannot_be_written_is_told(kerasnmt, run_folder, tmp_path):
         (["--glossary", "FILE"], ["", "dog\tHund\tHunde"], "line 2"),
         (["--ignore-case"], [], "Expected --glossary FILE with --ignore-case"),
         (["--terms", "FILE", "--n-best", "2"], ["a"], "best translation .* --n-best"),
+        (
+            ["--terms", "FILE"],
+            ["", "", "!Hund\tHund", *[""] * 5],
+            "'Hund' of text 3, which must",
+        ),
         (["--glossary", "MISSING"], [], "MISSING"),
     ],
 )

@@ -80,6 +80,7 @@ TERMS = [
         ({"beam_size": 9, "length_penalty": 1.3, "coverage_penalty": 0.4, "max_length": 5}, None),
         ({"beam_size": 3, "no_repeat_ngram": 1, "min_length": 4}, PREFIX),
         ({"beam_size": 3, "max_length_ratio": 1.2, "max_length_margin": 1}, None),
+        ({"beam_size": 4, "max_length": 3}, None),  # the terms of two rows do not fit
     ],
 )
 @pytest.mark.parametrize("splits", [False, True])

@@ -111,9 +111,30 @@ def test_one_string_with_a_prefix_and_a_context(make_pointer_model):
         Translator(task_of(model)).translate("a", texts="a")
 
 
+COLUMNS = {
+    "contexts": ["a man", "", "dog"],
+    "prefixes": ["a", "b", ""],
+    "terms": [["ab"], [], ["c"]],
+    "forbidden": [["d"], ["e"], []],
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_no_column_of_another_index_is_paired_by_order(word_model, name):
+    texts, other = pandas.Series(TEXTS), pandas.Series(COLUMNS[name], [2, 1, 0])
+    message = f"Expected texts and {name} with the same index. Received: two pandas columns"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        word_model.translate(texts, **{name: other})
+    if name == "terms":
+        found = word_model.translate(texts, terms=other.sort_index(), **OPTIONS).tolist()
+        assert found == word_model.translate(TEXTS, terms=COLUMNS[name][::-1], **OPTIONS)
+        with pytest.raises(ValueError, match="Expected terms and forbidden with the same index"):
+            word_model.translate(TEXTS, terms=other, forbidden=other.sort_index())
+
+
 def test_series_with_other_indexes_are_not_paired_by_order(word_model):
     texts, targets = pandas.Series(TEXTS), pandas.Series(TARGETS, [2, 1, 0])
-    message = "Expected sources and targets with the same index. Received: two Series with differ"
+    message = "Expected sources and targets with the same index. Received: two pandas columns with"
     with pytest.raises(ValueError, match=re.escape(message)):
         word_model.score(texts, targets)
     assert word_model.score(texts, targets.tolist()).tolist() == word_model.score(TEXTS, TARGETS)

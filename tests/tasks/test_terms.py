@@ -151,21 +151,37 @@ def test_a_term_outside_the_vocabulary_is_copied(make_pointer_model):
     texts = ["Zoë reads two Bücher", "dog"]
     found = check(model, texts, [["Bücher", "a Zoë"], ["man"]])
     assert "⁇" not in found[0]
-    with pytest.warns(UserWarning, match="text 2 lacks 'Bücher', which has words or char"):
+    with pytest.warns(UserWarning, match="cannot write: 'Bücher' of text 2"):
         model.translate(texts, terms=[[], ["Bücher"]], **OPTIONS)
 
 
 def test_what_cannot_be_met_is_told(word_model):
     with pytest.warns(UserWarning) as told:
         word_model.translate(
-            TEXTS, terms=[["ab"], ["xyz", ["x", "ab"]], ["abc de " * 4]], **OPTIONS
+            [*TEXTS, "man"],
+            terms=[["ab"], ["xyz", ["x", "ab"]], ["abc de " * 4], ["é", ["z", "y"]]],
+            **OPTIONS,
         )
     assert [str(one.message) for one in told] == [
-        "the translation of text 2 lacks 'xyz', which has words or characters that the model "
-        "cannot write",
-        "the translation of text 3 lacks 'abc de abc de abc de abc de', because its terms are "
-        "too many, do not fit into its maximum length or contradict each other",
+        "translations lack terms with words or characters that the model cannot write: 'xyz' of "
+        "text 2, 'é' of text 4, 'z' or 'y' of text 4",
+        "translations lack terms that do not fit into their maximum length, or contradict each "
+        "other: 'abc de abc de abc de abc de' of text 3",
     ]
+
+
+def test_texts_whose_terms_do_not_fit_are_translated_without_them(word_model):
+    terms = [["abc", "de", "cab", "bad"], ["ab"]]
+    plain = word_model.translate(TEXTS[:2], **OPTIONS)
+    with pytest.warns(UserWarning) as told:
+        found = word_model.translate(
+            [TEXTS[0]] * 9 + [TEXTS[1]], terms=terms[:1] * 9 + terms[1:], **OPTIONS
+        )
+    lacking = [one for one in terms[0] if not occurs(one, plain[0])]
+    assert found[:9] == plain[:1] * 9 and occurs("ab", found[9]) and len(lacking) > 2
+    (message,) = (str(one.message) for one in told)
+    assert f"contradict each other: {lacking[0]!r} of text 1, {lacking[1]!r} of text 1, " in message
+    assert message.endswith(f" and {9 * len(lacking) - 20} more")
 
 
 def test_glossary_and_prefix(word_model):
@@ -196,6 +212,10 @@ def test_glossary_and_prefix(word_model):
         ({"terms": [[["ab"] * 65], [], []]}, "at most 64 terms .* 64 alternatives each.* 65"),
         ({"terms": [["ab"], [], []], "samples": 2}, "Expected samples=0"),
         ({"glossary": "dog"}, "Expected a glossary as a dict"),
+        (
+            {"glossary": {"dog": "dab"}, "forbidden": [[], [], ["dab"]]},
+            r"term 'dab' of text 3, which must occur, and 'dab', which must not\. Omit one of them",
+        ),
     ],
 )
 def test_refused(word_model, arguments, message):
@@ -238,11 +258,11 @@ def test_greedy_search_avoids_what_is_forbidden(word_model):
 
 def test_empty_texts_and_odd_terms(piece_model):
     translator = Translator(TranslationTask(piece_model, **OPTIONS))
-    with pytest.warns(UserWarning, match="text 1 lacks 'dog'"):
+    with pytest.warns(UserWarning, match="'dog' of text 1"):
         assert translator.translate(["", "dog"], terms=[["dog"], []])[0] == ""
     assert translator.translate([], terms=[]) == []
     assert translator.translate(["dog"], terms=[None]) == translator.translate(["dog"])
-    with pytest.warns(UserWarning, match="text 1 lacks"):
+    with pytest.warns(UserWarning, match="cannot write: .* of text 1"):
         translator.translate(["dog"], terms=[["🙂\u200d", "\udc80"]])
 
 

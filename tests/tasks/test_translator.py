@@ -89,8 +89,8 @@ def test_long_texts_are_cut_with_a_warning(translator):
         warnings.simplefilter("always")
         answers = translator.best(texts, first_number=101)
     assert [str(warning.message) for warning in caught] == [
-        "text 102 has 21 tokens and was truncated to 12, the max_length of this search",
-        "text 104 has 14 tokens and was truncated to 12, the max_length of this search",
+        "texts 102, 104 have up to 21 tokens and were truncated to 12, the max_length of this "
+        "search",
     ]
     assert answers[1] == pytest.approx(answers[2])
     with pytest.warns(UserWarning, match="text 1 has 21 tokens"):

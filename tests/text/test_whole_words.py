@@ -1,8 +1,17 @@
+import re
+
 import numpy as np
 import pytest
 
 from kerasnmt.text import CharacterTokenizer, Glossary, PunctuationTokenizer, WordTokenizer
-from kerasnmt.text.term_lines import Term, joined_lines, parse_terms, term_line, unmet
+from kerasnmt.text.term_lines import (
+    Term,
+    check_contradictions,
+    joined_lines,
+    parse_terms,
+    term_line,
+    unmet,
+)
 from kerasnmt.text.whole_words import occurs, word_places
 
 
@@ -68,6 +77,20 @@ def test_lines_of_terms():
 def test_malformed_terms(term):
     with pytest.raises(ValueError, match=r"Expected .*term"):
         term_line([term])
+
+
+def test_terms_that_contradict_each_other():
+    for line, term, forbidden in (
+        ("chien\t!chien", "'chien'", "'chien'"),
+        ("!a|b\tc\ta x|(b)", "'a x' or '(b)'", "'a' or 'b'"),
+        ("New York\t!York", "'New York'", "'York'"),
+        ("e\u0301\t!é", "'e\u0301'", "'é'"),
+    ):
+        message = f"the term {term} of text 3, which must occur, and {forbidden}, which must not."
+        with pytest.raises(ValueError, match=re.escape(message)):
+            check_contradictions(line, " of text 3")
+    for line in ("chien|chat\t!chien", "!York\tNew Yorker", "!New York\tYork", "!a\t!a", "a"):
+        check_contradictions(line)
 
 
 def test_unmet_terms():

@@ -12,7 +12,7 @@ from kerasnmt.kinds import kind_of
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
-from kerasnmt.text.term_lines import unmet
+from kerasnmt.text.term_lines import check_contradictions, unmet
 
 Request = dict[str, Any]
 Document = dict[str, Any]
@@ -117,6 +117,7 @@ class ExportPageModel(PageModel):
         with self._current.borrowed() as app:
             session, description = app.session, self._read(app.version)
             if "terms" in request:
+                check_contradictions(request["terms"])
                 answers = session.run("with_terms", inputs)
                 del answers["written"]
                 hypotheses = _hypotheses(answers)

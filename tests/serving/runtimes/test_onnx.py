@@ -120,8 +120,10 @@ def test_all_answers_of_a_model_that_copies(exported):
         best = [one.best(TEXTS, **TERMS, **further) for one in (ours, theirs)]
         check_equal(*best, atol=1e-4)
         assert "zeb man" in best[0][1][0] and "two" in best[0][4][0]
-    with pytest.warns(UserWarning, match="text 1 lacks 'zeb', which has words or characters"):
+    with pytest.warns(UserWarning, match="cannot write: 'zeb' of text 1"):
         ours.translate(["dog"], terms=[["zeb"]])
+    with pytest.raises(ValueError, match="'dog' of text 1, which must occur, and 'dog', which mus"):
+        ours.translate(["dog"], terms=[["dog"]], forbidden=[["dog"]])
     targets = ["dog", "zeb", "", "man dog", "x", "anna zeb"]
     scores = (one.score(TEXTS, targets) for one in (ours, theirs))
     np.testing.assert_allclose(*scores, rtol=1e-4)

@@ -303,6 +303,7 @@ def test_terms(exported, javascript, splits, tmp_path):
         folder = shutil.copytree(folder, tmp_path / "onnx")
         with_characters(folder, "abcdeé ,.")
     searches = [one for one in SEARCHES if "samples" not in one]
+    searches.append({"max_length": 3})  # some terms do not fit
     prefixes = [text[:1] for text in texts]
     calls = [{}, {"prefixes": prefixes}]
     answers = javascript(
@@ -450,7 +451,7 @@ def test_what_the_page_asks(exported, javascript):
     model, folder = exported("pointer_generator_gru")
     questions = [
         ("search", {**ZEB, "prefix_ids": []}),
-        ("search", {**ZEB, "prefix_ids": [5], "terms": "zeb man\t!dog\tx|anna\t!zeb"}),
+        ("search", {**ZEB, "prefix_ids": [5], "terms": "zeb man\t!dog\tx|anna\t!man zeb"}),
         ("inspect", {**ZEB, "target": "anna a zoe"}),
         ("words", {**ZEB, "prefix_ids": [13]}),
     ]
@@ -530,6 +531,11 @@ def test_wrong_arguments(exported, javascript):
         ("score", ["a", ["b"]], 'a string, or a list of strings as targets. Received: ["b"].'),
         ("score", [["a"], ["b", "c"]], "as many targets as texts. Received: 1 texts, 2 targets."),
         ("translate", ["a", {"contexts": "b"}], "no contexts, because this model reads only"),
+        (
+            "translate",
+            [["a", "b"], {"terms": [[], ["b", ["a", "a c"]]], "forbidden": [[], ["a"]]}],
+            'term "a" or "a c" of text 2, which must occur, and "a", which must not. Omit one of',
+        ),
         ("translate", ["a", {"beamSize": 3}], "an option of this method. Received: beamSize."),
         ("translate", ["a", {"batchSize": 0}], "of at least 1 as batchSize. Received: 0."),
         ("stream", [[["a"]], {}], 'Expected one text, a string. Received: ["a"].'),

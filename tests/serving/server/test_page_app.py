@@ -114,6 +114,8 @@ def test_terms(client, task):
         "The answer lacks xyz or é."
     ]
     assert "unmet" not in ask(client, "search", {"text": "two", "terms": ""})
+    answer = ask(client, "search", {"text": "two", "terms": "ab\t!ab"}, 400)
+    assert "'ab', which must occur, and 'ab', which must not" in answer["error"]
 
 
 @pytest.mark.parametrize("text", ["", "   "])
@@ -213,6 +215,7 @@ def test_export_gives_what_its_signatures_give(served_folder, served_session, ex
     ((text, score),) = expected.best(["dog"], terms=[["ab"]], forbidden=[["e"]])
     assert answer["hypotheses"] == [{"text": text, "score": pytest.approx(score, abs=1e-4)}]
     assert answer["sentence"] is None and answer["unmet"] == []
+    assert "which must not" in ask(client, "search", {"text": "a", "terms": "b\t!b"}, 400)["error"]
     for path in ("inspect", "words"):
         assert "run or a preset" in ask(client, path, {"text": "a"}, 400)["error"]
 

@@ -257,7 +257,7 @@ class Row {
     const scores = open.map(({ score }) => score);
     const states = open.map(({ state }) => state);
     const best = automaton?.wants
-      ? automaton.best(scores, gains, states, options.beam_size)
+      ? automaton.best(scores, gains, states, options.beam_size, this.maxLength - this.steps.length)
       : bestExtensions(scores, gains, count);
     return () => best.shift();
   }

@@ -81,9 +81,10 @@ export function tokenKinds({ entries, splitsWords }) {
  *
  * @param {Array<string|string[]>} terms Terms that must occur: texts, or lists of alternatives.
  * @param {string[]} forbidden Texts that must not occur.
+ * @param {string} ofText What the terms belong to, for messages, such as " of text 3".
  * @returns {object[]} The terms, as `{alternatives, wanted}`.
  */
-export function checkedTerms(terms = [], forbidden = []) {
+export function checkedTerms(terms = [], forbidden = [], ofText = "") {
   const wanted = terms.map((one) => ({ alternatives: [one].flat(), wanted: true }));
   const all = [...wanted, ...forbidden.map((one) => ({ alternatives: [one], wanted: false }))];
   const most = Math.max(all.length, ...all.map(({ alternatives }) => alternatives.length));
@@ -92,13 +93,33 @@ export function checkedTerms(terms = [], forbidden = []) {
       `Expected at most ${MOST_TERMS} terms for a text, with at most ${MOST_TERMS} alternatives ` +
         `each. Received: ${most}.`,
     );
-  return all.map(({ alternatives, wanted: isWanted }) => {
+  const checked = all.map(({ alternatives, wanted: isWanted }) => {
     const trimmed = alternatives.map((one) => one.trim());
     if (!trimmed.length || !trimmed.every(Boolean))
       throw new Error(`Expected terms that are not empty. Received: ${JSON.stringify(alternatives)}.`);
     return { alternatives: trimmed, wanted: isWanted };
   });
+  checkContradictions(checked, ofText);
+  return checked;
 }
+
+/** Check that each term can occur without the texts that must not. */
+function checkContradictions(terms, ofText) {
+  const unwanted = terms.filter(({ wanted }) => !wanted).flatMap(({ alternatives }) => alternatives);
+  const isInside = (one, text) => occurs(one.normalize("NFC"), text.normalize("NFC"));
+  for (const { alternatives, wanted } of terms) {
+    const found = alternatives.map((text) => unwanted.find((one) => isInside(one, text)));
+    if (wanted && found.every(Boolean))
+      throw new Error(
+        `Expected terms that can occur without what is forbidden. Received: the term ` +
+          `${orList(alternatives)}${ofText}, which must occur, and ${orList([...new Set(found)])}, ` +
+          "which must not. Omit one of them, or add an alternative to the term.",
+      );
+  }
+}
+
+/** Return texts in quotation marks, with "or" between them. */
+const orList = (texts) => texts.map((one) => JSON.stringify(one)).join(" or ");
 
 /** Return the terms of a line: separated by tabs, alternatives by "|", "!" before a forbidden one. */
 export function parsedTerms(line) {
@@ -174,7 +195,7 @@ export function unmetTerms(terms, known, text) {
     const forms = alternatives.filter((_, rank) => known[start + rank]);
     start += alternatives.length;
     if (forms.some((one) => occurs(one.normalize("NFC"), written)) === wanted) return [];
-    const name = alternatives.map((one) => JSON.stringify(one)).join(" or ");
+    const name = orList(alternatives);
     if (!wanted) return [`the translation has ${name}, which must not occur`];
     const reason = forms.length
       ? "because its terms are too many, do not fit into its maximum length or contradict each other"
@@ -237,13 +258,13 @@ export class TermAutomaton {
    * @param {number} room Number of tokens that fit into the sequence.
    */
   mask(gains, free, number, room) {
-    const { needed } = this.#states[number];
+    const fits = this.#fits(number, room);
     const isPossible = ({ least, violates, mayViolate }) =>
-      (least < room || needed > room) && !violates && !(mayViolate && room <= 1);
+      (least < room || !fits) && !violates && !(mayViolate && room <= 1);
     const own = [...this.tokens, END_ID].filter((id) => id < gains.length);
     const kept = own.map((id) => {
       const choice = this.choice(number, id);
-      return isPossible(choice) ? (choice.progress ? free : gains)[id] : IMPOSSIBLE;
+      return isPossible(choice) ? (choice.progress && fits ? free : gains)[id] : IMPOSSIBLE;
     });
     const refused = [0, 1, 2, 3].map((kind) => !isPossible(this.#choice(number, kind, -1)));
     if (refused.includes(true))
@@ -260,12 +281,14 @@ export class TermAutomaton {
    * @param {Float32Array[]} gains Log-probabilities of all tokens after each sequence.
    * @param {number[]} numbers State of each sequence.
    * @param {number} count Number of extensions.
+   * @param {number} room Number of tokens that fit into the sequences.
    */
-  best(scores, gains, numbers, count) {
+  best(scores, gains, numbers, count, room) {
     const candidates = bestExtensions(scores, gains, count);
     const known = new Set(candidates.map(({ index, id }) => `${index} ${id}`));
     numbers.forEach((number, index) => {
-      const own = [...this.tokens].filter((id) => this.choice(number, id).progress);
+      const fits = this.#fits(number, room);
+      const own = [...this.tokens].filter((id) => fits && this.choice(number, id).progress);
       const [best] = bestExtensions([scores[index]], [gains[index]], 1);
       for (const id of new Set([...(best ? [best.id] : []), ...own])) {
         const score = Math.fround(scores[index] + gains[index][id]);
@@ -276,13 +299,19 @@ export class TermAutomaton {
     candidates.sort((one, other) => other.score - one.score);
     const ranks = new Map();
     const ordered = candidates.map((one) => {
-      const bank = this.choice(numbers[one.index], one.id).needed;
+      const number = numbers[one.index];
+      const bank = this.#fits(number, room) ? this.choice(number, one.id).needed : 0;
       const rank = ranks.get(bank) ?? 0;
       ranks.set(bank, rank + 1);
       return { rank, bank, one };
     });
     ordered.sort((one, other) => one.rank - other.rank || one.bank - other.bank);
     return ordered.slice(0, count).map(({ one }) => one);
+  }
+
+  /** Return whether the terms of a sequence fit, which otherwise goes on as without them. */
+  #fits(number, room) {
+    return this.#states[number].needed <= room;
   }
 
   #kind(id) {

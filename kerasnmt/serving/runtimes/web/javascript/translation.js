@@ -264,7 +264,9 @@ export class TranslationModel extends SearchModel {
         "Expected samples=0 with terms, because samples are drawn, not searched. Received: " +
           `samples=${samples}.`,
       );
-    const checked = rows.map(({ terms, forbidden }) => checkedTerms(terms, forbidden));
+    const checked = rows.map(({ terms, forbidden }, row) =>
+      checkedTerms(terms, forbidden, ` of text ${places[row] + 1}`),
+    );
     const read = checked.map((terms, row) => this.readTerms(terms, sources[row]));
     const terms = read.map(({ automaton }) => automaton);
     const best = await this._best(sources, { ...options, terms });
