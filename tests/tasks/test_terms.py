@@ -220,7 +220,9 @@ def test_texts_that_are_split_into_sentences(word_model):
     assert word_model.translate(texts, forbidden=[["xyz"]] * 3, **options) == plain
     found = word_model.translate(texts, terms=[[], [], ["dab"]], **options)
     assert found[:2] == plain[:2] and occurs("dab", found[2])
-    with pytest.raises(ValueError, match=r"one sentence in each text .* 2 sentences in text 1, 'Two"):
+    with pytest.raises(
+        ValueError, match=r"one sentence in each text .* 2 sentences in text 1, 'Two"
+    ):
         word_model.translate(texts, terms=[["dab"], [], []], **options)
 
 
