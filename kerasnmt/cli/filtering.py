@@ -111,7 +111,7 @@ def write_good_pairs(
         parts = parts_of(choice.outputs[0], [facts, files.columns, rule_facts, work])
         if done := len([*parts.glob("*.json")]) * _PART:
             say(console, f"already scored: {min(done, files.count):,} of {files.count:,} pairs")
-    dropped = Counter(dict.fromkeys(rules.reasons, 0))
+    dropped = Counter(dict.fromkeys(("malformed", *rules.reasons), 0))
     if choice.min_score is not None:
         dropped["score"] = 0
 
@@ -137,13 +137,15 @@ def write_good_pairs(
                 advance(len(chunk))
 
     written = _write(kept(), choice, files.named)
-    report = {"pairs": files.count, "kept": written, "dropped": dict(dropped), "rules": about}
+    dropped["malformed"] = files.malformed
+    total = files.count + files.malformed
+    report = {"pairs": total, "kept": written, "dropped": dict(dropped), "rules": about}
     if choice.report is not None:
         with atomic_write(choice.report) as path:
             path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     if parts is not None:
         shutil.rmtree(parts.parent)
-    say(console, f"kept: {written:,} of {files.count:,} pairs")
+    say(console, f"kept: {written:,} of {total:,} pairs")
     counts = ", ".join(f"{name} {count:,}" for name, count in dropped.items() if count)
     say(console, f"dropped: {counts or 'none'}")
 

@@ -354,6 +354,12 @@ def load_translator(
             f"{', '.join(marks)} or {last}, or a preset. Received: {path}{no_model(path)}"
         )
     runtime, export = match
+    if any(option.startswith("shortlist=") for option in changes.search or ()):
+        raise ValueError(
+            f"Expected a run or a preset with --shortlist. Received: {directory}, an export for "
+            f"{runtime.title}. Exports for TensorFlow and CTranslate2 use the shortlist if "
+            "kerasnmt export wrote them with --search shortlist=true."
+        )
     if changes.others or (changes.search and runtime.fixed_search):
         raise ValueError(
             "Expected a run or a preset, with --with or --search, which are fixed in an export. "

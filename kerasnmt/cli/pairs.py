@@ -11,7 +11,7 @@ from rich.console import Console
 
 from kerasnmt.cli.options import two_columns
 from kerasnmt.cli.records import Format, Record, RecordWriter
-from kerasnmt.data.lines import parallel_lines
+from kerasnmt.data.lines import parallel_lines, refuse
 from kerasnmt.data.tables import Column, table_format, table_records, table_rows
 from kerasnmt.progress_lines import progress_bar
 
@@ -45,11 +45,13 @@ class PairFiles:
         target: File of their translations, or None.
         pairs: File of pairs instead, or None.
         columns: Value of `--columns` for a file of pairs, or None if it has two columns.
+        drops_malformed: Whether malformed rows are left out instead of refused, unless all are.
 
     Attributes:
         paths: The files.
         columns: The two columns of a file of pairs, or None.
         count: Number of pairs.
+        malformed: Number of malformed rows that the last iteration has left out.
 
     Raises:
         ValueError: If other files are given, a file cannot be read, or two files have different
@@ -57,7 +59,13 @@ class PairFiles:
     """
 
     def __init__(
-        self, source: Path | None, target: Path | None, pairs: Path | None, columns: str | None
+        self,
+        source: Path | None,
+        target: Path | None,
+        pairs: Path | None,
+        columns: str | None,
+        *,
+        drops_malformed: bool = False,
     ) -> None:
         self.columns: list[Column] | None = two_columns(columns)
         if pairs is None and self.columns is not None:
@@ -70,15 +78,25 @@ class PairFiles:
             raise ValueError("Expected --source FILE with --target FILE, or --pairs FILE.")
         else:
             self.paths = [source, target]
+        self._error: ValueError | None = None
+        self._malformed = self._drop if drops_malformed else refuse
         self.count = sum(1 for _ in self)
+        if not self.count and self._error is not None:
+            raise self._error
+
+    def _drop(self, error: ValueError) -> None:
+        self._error = self._error or error
+        self.malformed += 1
 
     def __iter__(self) -> Iterator[Pair]:
+        self.malformed = 0
         if self.columns is not None:
-            for record, (source, target) in table_records(self.paths[0], self.columns):
+            rows = table_records(self.paths[0], self.columns, self._malformed)
+            for record, (source, target) in rows:
                 yield Pair(record, source, target)
             return
-        two = len(self.paths) == 2
-        for pair in parallel_lines(*self.paths) if two else table_rows(self.paths[0]):
+        read = parallel_lines if len(self.paths) == 2 else table_rows
+        for pair in read(*self.paths, malformed=self._malformed):
             source, target = (text.decode() for text in pair)
             yield Pair({"source": source, "target": target}, source, target)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.cli.records import Record
-from kerasnmt.data.lines import checked_lines
+from kerasnmt.data.live_lines import is_live, lines_of
 from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
 from kerasnmt.languages import closest_tag
@@ -88,8 +88,54 @@ def tagged(texts: Sequence[str], tags: Sequence[str]) -> list[str]:
     return [with_tags(text, tags) for text in texts]
 
 
+class Beside:
+    """Values of a file beside the rows of requests, one for each row.
+
+    Args:
+        name: Name of a value, such as "context" or "line of --prefix".
+        path: File of the values.
+        values: The values, or None for the lines of the file.
+        row: Name of a row.
+    """
+
+    def __init__(
+        self, name: str, path: Path, values: Iterator[Any] | None = None, row: str = "text"
+    ) -> None:
+        self._name, self._path, self._row = name, path, row
+        self._values = lines_of(path) if values is None else values
+        self._rows = 0
+
+    def take(self, number: int) -> list[Any]:
+        """Return the values of the next rows.
+
+        Raises:
+            ValueError: If fewer are left, or the file is not UTF-8.
+            OSError: If the file cannot be read.
+        """
+        values = [*islice(self._values, number)]
+        self._rows += number
+        self._check(self._rows - number + len(values))
+        return values
+
+    def finish(self) -> None:
+        """Check that no values are left after the last row.
+
+        Raises:
+            ValueError: If some are left.
+        """
+        if not isinstance(self._values, repeat):
+            self._check(self._rows + sum(1 for _ in self._values))
+
+    def _check(self, count: int) -> None:
+        if count != self._rows:
+            raise ValueError(
+                f"Expected one {self._name} for each {self._row}. Received: {self._path} with "
+                f"{count:,} for {self._rows:,} {self._row}s."
+            )
+
+
 def read_lines(option: str, path: Path | None, number: int) -> list[str] | None:
-    """Read a line for each of a number of texts, such as their contexts.
+    """Read a line for each of a number of texts, such as their contexts; see `Beside`.
 
     Args:
         option: Option that names the file.
@@ -98,18 +144,12 @@ def read_lines(option: str, path: Path | None, number: int) -> list[str] | None:
 
     Returns:
         The lines, or None without a file.
-
-    Raises:
-        ValueError: If the file cannot be read, or has a different number of lines.
     """
     if path is None:
         return None
-    lines = [line.decode() for line in checked_lines(path)]
-    if len(lines) != number:
-        raise ValueError(
-            f"Expected one line of {option} for each of {number:,} texts. Received: {path} with "
-            f"{len(lines):,} lines."
-        )
+    beside = Beside(f"line of {option}", path)
+    lines = beside.take(number)
+    beside.finish()
     return lines
 
 
@@ -163,18 +203,15 @@ class RequestFiles:
             ValueError: If a file is not UTF-8, or the fields differ in the number of values.
             OSError: If a file cannot be read.
         """
-        lead = self._lead.name
-        columns = {field.name: field.values(self._sources[field.name]) for field in self._others}
-        done = 0
+        lead, done = self._lead.name, 0
+        sources = [(field, self._sources[field.name]) for field in self._others]
+        others = {
+            field.name: Beside(field.name, source, field.values(source), lead)
+            for field, source in sources
+        }
         for values in self._lead.chunks(self._sources[lead], size):
             request = {lead: values}
-            for other, column in columns.items():
-                request[other] = [*islice(column, len(values))]
-                if len(request[other]) < len(values):
-                    raise ValueError(
-                        f"Expected one {other} for each {lead}. Received: {self._sources[other]} "
-                        f"with {done + len(request[other])}, fewer than there are {lead}s."
-                    )
+            request |= {name: other.take(len(values)) for name, other in others.items()}
             shown = dict(request)
             if self._lead.binary:
                 paths: Any = self._sources[lead]
@@ -182,12 +219,8 @@ class RequestFiles:
             rows = zip(*shown.values(), strict=True)
             done += len(values)
             yield request, [dict(zip(shown, row, strict=True)) for row in rows]
-        for other, column in columns.items():
-            if not isinstance(column, repeat) and next(column, None) is not None:
-                raise ValueError(
-                    f"Expected one {other} for each {lead}. Received: {self._sources[other]} with "
-                    f"more than {done}, the number of {lead}s."
-                )
+        for other in others.values():
+            other.finish()
 
 
 class RequestTable:
@@ -217,8 +250,6 @@ class RequestTable:
     @property
     def live(self) -> bool:
         """Whether the rows may come slowly, from a pipe."""
-        from kerasnmt.data.live_lines import is_live
-
         return is_live(self._path)
 
     def chunks(self, size: int) -> Iterator[tuple[dict[str, list[Any]], list[Record]]]:
@@ -249,31 +280,18 @@ class RequestTable:
         return dict(zip(self.fields, columns, strict=True)), [*records]
 
 
-def with_prefixes(
-    chunks: Iterator[tuple[dict[str, list[Any]], list[Record]]], path: Path | None
+def with_lines(
+    chunks: Iterator[tuple[dict[str, list[Any]], list[Record]]], files: Mapping[str, Path | None]
 ) -> Iterator[tuple[dict[str, list[Any]], list[Record]]]:
-    """Add the lines of `--prefix` to requests, as the field `prefix`.
+    """Add a field of lines to requests for each file of an option, such as `prefix`; see `Beside`.
 
-    Raises:
-        ValueError: If there are not as many lines as texts.
+    Args:
+        chunks: Requests and their records.
+        files: File of each option, or None.
     """
-    if path is None:
-        yield from chunks
-        return
-    from kerasnmt.data.live_lines import read_chunks
-
-    lines, done = (line for some in read_chunks(path, 1000) for line in some), 0
+    lines = {name: Beside(f"line of --{name}", path) for name, path in files.items() if path}
     for request, records in chunks:
-        request["prefix"] = [*islice(lines, len(records))]
-        done += len(request["prefix"])
-        if len(request["prefix"]) < len(records):
-            raise ValueError(
-                f"Expected one line of --prefix for each text. Received: {path} with {done}, fewer "
-                "than there are texts."
-            )
-        yield request, records
-    if next(lines, None) is not None:
-        raise ValueError(
-            f"Expected one line of --prefix for each text. Received: {path} with more than {done}, "
-            "the number of texts."
-        )
+        added = {name: beside.take(len(records)) for name, beside in lines.items()}
+        yield request | added, records
+    for beside in lines.values():
+        beside.finish()

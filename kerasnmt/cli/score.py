@@ -88,9 +88,10 @@ def score(
     It is the natural logarithm of p(target | source), including the end token, and is not divided
     by the length, unless there is --normalize.
 
-    With --filter, it drops pairs that are empty, equal on both sides, repeated, of very different
-    lengths, or in other scripts than the corpus, and with a RUN and --min-score those that the
-    model finds improbable. Run the command again to resume interrupted work.
+    With --filter, it drops malformed lines, and pairs that are empty, equal on both sides,
+    repeated, of very different lengths, or in other scripts than the corpus, and with a RUN and
+    --min-score those that the model finds improbable. Run the command again to resume interrupted
+    work.
     """
     choice = Choice(output or [], max_ratio, scripts, keep or [], min_score, rank, scores, report)
     if filter_pairs:
@@ -103,7 +104,7 @@ def score(
         )
     elif run is None:
         raise ValueError("Expected RUN. Only --filter works without a model.")
-    files = PairFiles(source, target, pairs, columns)
+    files = PairFiles(source, target, pairs, columns, drops_malformed=filter_pairs)
     contexts = read_lines("--context", context, files.count)
     console = progress_console()
     if run is None:

@@ -2,28 +2,6 @@
 
 from typing import Any, TextIO
 
-from kerasnmt.kinds import kind_of
-
-
-def check_streams(fields: tuple[str, ...], **others: bool) -> None:
-    """Check that requests with these fields can be streamed.
-
-    Args:
-        fields: Names of the fields.
-        **others: Whether each other option is given that adds something to the translations.
-
-    Raises:
-        ValueError: If they are no texts, or another option is given.
-    """
-    given = [f"--{name.replace('_', '-')}" for name, is_given in others.items() if is_given]
-    if given:
-        raise ValueError(
-            f"Expected --stream without {' and '.join(given)}, because it writes nothing but the "
-            "translations."
-        )
-    if not kind_of(fields).translates:
-        raise ValueError(f"Expected texts with --stream. Received: {' and '.join(fields)}.")
-
 
 def write_words(translator: Any, request: dict[str, list], done: int, file: TextIO) -> None:
     """Write the translation of each text as a line, each piece as soon as it is made.

@@ -12,12 +12,14 @@ import gzip
 import lzma
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO
 
+# Function of the error of a malformed row, which is left out if the function returns.
+Malformed = Callable[[ValueError], None]
 # Maximum number of bytes of a line. A file with a longer line is not text, such as /dev/zero.
 MOST_BYTES = 10_000_000
 # First bytes of compressed files, and what opens them. Files without an opener are refused by name.
@@ -77,13 +79,20 @@ def opened(path: str | os.PathLike) -> Iterator[BinaryIO]:
         yield file
 
 
-def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
+def refuse(error: ValueError) -> None:
+    """Raise the error of a malformed row, which readers do unless they get another function."""
+    raise error
+
+
+def checked_lines(path: str | os.PathLike, malformed: Malformed = refuse) -> Iterator[bytes]:
     """Yield the lines of a file, and check that there is at least one and that all are UTF-8.
 
     A byte order mark is removed. One line at a time is in memory.
 
     Args:
         path: Path of the file, plain or compressed; see `opened`.
+        malformed: Function of the error of a line that is not UTF-8. If it returns, the line is
+            left out.
 
     Yields:
         The lines; see `without_end`.
@@ -92,6 +101,28 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
         ValueError: If the file is missing, empty, damaged or not UTF-8, or a line is longer than 10
             MB. The error names the line.
     """
+    for number, line in enumerate(raw_lines(path), start=1):
+        if is_utf8(path, number, line, malformed):
+            yield line
+
+
+def is_utf8(path: str | os.PathLike, number: int, text: bytes, malformed: Malformed) -> bool:
+    """Return whether the text of a line is UTF-8, after the error if it is not."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        malformed(
+            ValueError(
+                f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "
+                f"({error.reason}). Convert the file, for example with iconv."
+            )
+        )
+        return False
+    return True
+
+
+def raw_lines(path: str | os.PathLike) -> Iterator[bytes]:
+    """Yield the lines of a file, which need not be UTF-8; see `checked_lines`."""
     number = 0
     try:
         with opened(path) as file:
@@ -102,13 +133,7 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
                         f"Expected lines of at most {MOST_BYTES:,} bytes. "
                         f"Received: path={str(path)!r}, whose line {number} is longer."
                     )
-                line.decode("utf-8")
                 yield without_end(without_mark(line) if number == 1 else line)
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "
-            f"({error.reason}). Convert the file, for example with iconv."
-        ) from error
     except DAMAGES as error:
         raise ValueError(
             "Expected a readable text file, plain or compressed. "
@@ -121,13 +146,17 @@ def checked_lines(path: str | os.PathLike) -> Iterator[bytes]:
 
 
 def parallel_lines(
-    source_path: str | os.PathLike, target_path: str | os.PathLike
+    source_path: str | os.PathLike,
+    target_path: str | os.PathLike,
+    malformed: Malformed = refuse,
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yield the pairs of lines of two files.
 
     Args:
         source_path: Path of the sources; see `checked_lines`.
         target_path: Path of the targets.
+        malformed: Function of the error of a line that is not UTF-8. If it returns, the pair is
+            left out.
 
     Yields:
         Source and target.
@@ -136,16 +165,17 @@ def parallel_lines(
         ValueError: If `checked_lines` does not accept a file, or the files have different numbers
             of lines.
     """
-    source_count = target_count = 0
-    for source, target in zip_longest(checked_lines(source_path), checked_lines(target_path)):
-        source_count += source is not None
-        target_count += target is not None
-        if source_count == target_count:
-            yield source, target
-    if source_count != target_count:
+    paths, counts = (source_path, target_path), [0, 0]
+    for number, pair in enumerate(zip_longest(*map(raw_lines, paths)), start=1):
+        counts = [count + (line is not None) for count, line in zip(counts, pair, strict=True)]
+        if counts == [number, number] and all(
+            is_utf8(path, number, line, malformed) for path, line in zip(paths, pair, strict=True)
+        ):
+            yield pair
+    if counts[0] != counts[1]:
         raise ValueError(
             "Expected as many lines of target as of source. "
-            f"Received: source_path={str(source_path)!r} with {source_count} lines, "
-            f"target_path={str(target_path)!r} with {target_count}. "
+            f"Received: source_path={str(source_path)!r} with {counts[0]} lines, "
+            f"target_path={str(target_path)!r} with {counts[1]}. "
             "Line n of one must translate line n of the other."
         )

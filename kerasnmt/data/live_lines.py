@@ -61,6 +61,11 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
             yield chunk
 
 
+def lines_of(path: Path) -> Iterator[str]:
+    """Return the lines of a file one by one; see `read_chunks`."""
+    return (line for chunk in read_chunks(path, 1000) for line in chunk)
+
+
 def _readable(name: Any, blocks: Iterator[Any]) -> Iterator[Any]:
     """Yield blocks, and name the file if its compressed data are damaged."""
     try:

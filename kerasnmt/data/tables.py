@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.columns import without_surrogates
-from kerasnmt.data.lines import COMPRESSED, MOST_BYTES, checked_lines
+from kerasnmt.data.lines import (
+    COMPRESSED,
+    MOST_BYTES,
+    Malformed,
+    checked_lines,
+    is_utf8,
+    raw_lines,
+    refuse,
+)
 from kerasnmt.text.tags import with_tags
 
 # A column: its number, counted from 1, or its name.
@@ -23,7 +31,9 @@ _HOW = (
 
 
 def table_rows(
-    path: str | os.PathLike, columns: Sequence[Column] | None = None
+    path: str | os.PathLike,
+    columns: Sequence[Column] | None = None,
+    malformed: Malformed = refuse,
 ) -> Iterator[tuple[bytes, ...]]:
     """Yield the chosen columns of each row of a file.
 
@@ -38,6 +48,8 @@ def table_rows(
             first row of TSV and CSV is a heading, which is not yielded. In JSON Lines, a name is a
             key, or keys with dots between them, such as `translation.en`. If None, a row must have
             exactly two columns.
+        malformed: Function of the error of a row that is not UTF-8, or has other columns. If it
+            returns, the row is left out. CSV with wrong quotes is always refused.
 
     Yields:
         The texts of the columns, in the order of `columns`.
@@ -49,17 +61,18 @@ def table_rows(
     check_columns(columns)
     ending = _ending(path)
     if ending in _JSON:
-        for number, record in _json_objects(path, columns):
-            yield _json_texts(path, number, record, columns or ())
+        for _, texts in _json_rows(path, columns, malformed):
+            yield texts
         return
-    rows = _tsv_rows(path)
+    rows = _tsv_rows(path, malformed)
     if ending == ".csv":
-        rows = ((number, [*map(_text, row)]) for number, row in _csv_rows(path))
+        rows = ((number, [*map(_text, row)]) for number, row in _csv_rows(path, malformed))
     if columns is None:
         for number, row in rows:
-            if len(row) != 2:
-                raise ValueError(_not_two(path, number, row, ending))
-            yield row[0], row[1]
+            if len(row) == 2:
+                yield row[0], row[1]
+            else:
+                malformed(ValueError(_not_two(path, number, row, ending)))
         return
     if isinstance(columns[0], str):
         _, heading = next(rows, (0, []))
@@ -69,18 +82,21 @@ def table_rows(
         indices = [int(column) - 1 for column in columns]
     most, number = max(indices), 0
     for number, row in rows:
-        if len(row) <= most:
-            raise ValueError(
-                f"Expected at least {most + 1} columns. Received: path={str(path)!r}, whose line "
-                f"{number} has {_count(row)}: {_shown(row)}."
+        if len(row) > most:
+            yield tuple(row[index] for index in indices)
+        else:
+            malformed(
+                ValueError(
+                    f"Expected at least {most + 1} columns. Received: path={str(path)!r}, whose "
+                    f"line {number} has {_count(row)}: {_shown(row)}."
+                )
             )
-        yield tuple(row[index] for index in indices)
     if not number:
         raise ValueError(_no_rows(path))
 
 
 def table_records(
-    path: str | os.PathLike, columns: Sequence[Column]
+    path: str | os.PathLike, columns: Sequence[Column], malformed: Malformed = refuse
 ) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
     """Yield each row of a file as a record with all its fields, and the texts of chosen columns.
 
@@ -88,6 +104,7 @@ def table_records(
         path: Path of the file; see `table_rows`.
         columns: Columns to read; see `table_rows`. With names, the first row of TSV and CSV is a
             heading. With numbers, the fields of a record are called "1", "2" and so on.
+        malformed: See `table_rows`.
 
     Yields:
         The record, a dict of the values as they are in the file, and the texts of the columns, each
@@ -101,14 +118,15 @@ def table_records(
     check_columns(columns)
     ending = _ending(path)
     if ending in _JSON:
-        for number, record in _json_objects(path, columns):
-            texts = _json_texts(path, number, record, columns)
+        for record, texts in _json_rows(path, columns, malformed):
             yield record, tuple(text.decode() for text in texts)
         return
     if ending == ".csv":
-        rows = _csv_rows(path)
+        rows = _csv_rows(path, malformed)
     else:
-        rows = ((number, [one.decode() for one in row]) for number, row in _tsv_rows(path))
+        rows = (
+            (number, [one.decode() for one in row]) for number, row in _tsv_rows(path, malformed)
+        )
     names: list[str] = []
     if isinstance(columns[0], str):
         _, heading = next(rows, (0, []))
@@ -117,13 +135,17 @@ def table_records(
             _column_index(path, name, names)
     number = 0
     for number, row in rows:
-        names = names or [str(one) for one in range(1, len(row) + 1)]
-        if len(row) != len(names) or not {*map(str, columns)} <= {*names}:
-            wanted = max(len(names), *(one for one in columns if isinstance(one, int)), 0)
-            raise ValueError(
-                f"Expected {wanted} columns. Received: path={str(path)!r}, whose line {number} has "
-                f"{_count(row)}: {_shown([one.encode() for one in row])}."
+        fields = names or [str(one) for one in range(1, len(row) + 1)]
+        if len(row) != len(fields) or not {*map(str, columns)} <= {*fields}:
+            wanted = max(len(fields), *(one for one in columns if isinstance(one, int)), 0)
+            malformed(
+                ValueError(
+                    f"Expected {wanted} columns. Received: path={str(path)!r}, whose line {number} "
+                    f"has {_count(row)}: {_shown([one.encode() for one in row])}."
+                )
             )
+            continue
+        names = fields
         record = dict(zip(names, row, strict=True))
         yield record, tuple(_text(record[str(column)]).decode() for column in columns)
     if not number:
@@ -201,18 +223,22 @@ def _ending(path: str | os.PathLike) -> str:
     return (Path(path.stem) if path.suffix.lower() in COMPRESSED else path).suffix.lower()
 
 
-def _tsv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[bytes]]]:
-    for number, line in enumerate(checked_lines(path), start=1):
+def _tsv_rows(path: str | os.PathLike, malformed: Malformed) -> Iterator[tuple[int, list[bytes]]]:
+    for number, line in enumerate(checked_lines(path, malformed), start=1):
         yield number, line.split(b"\t")
 
 
-def _csv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(path: str | os.PathLike, malformed: Malformed) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line of each row, and its columns."""
     csv.field_size_limit(MOST_BYTES)
-    reader = csv.reader((f"{line.decode()}\n" for line in checked_lines(path)), strict=True)
+    # A row is UTF-8 if all its lines are.
+    lines = (f"{line.decode('utf-8', 'surrogateescape')}\n" for line in raw_lines(path))
+    reader = csv.reader(lines, strict=True)
     try:
         for row in filter(None, reader):  # an empty line is no row
-            yield reader.line_num, row
+            text = "".join(row).encode("utf-8", "surrogateescape")
+            if is_utf8(path, reader.line_num, text, malformed):
+                yield reader.line_num, row
     except csv.Error as error:
         raise ValueError(
             f"Expected CSV. Received: path={str(path)!r}, whose line {reader.line_num} is not "
@@ -220,40 +246,44 @@ def _csv_rows(path: str | os.PathLike) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def _json_objects(
-    path: str | os.PathLike, columns: Sequence[Column] | None
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number of each line, and its object."""
-    for number, line in enumerate(checked_lines(path), start=1):
+def _json_rows(
+    path: str | os.PathLike, columns: Sequence[Column] | None, malformed: Malformed
+) -> Iterator[tuple[dict[str, Any], tuple[bytes, ...]]]:
+    """Yield the object of each line, and the texts of its columns."""
+    for number, line in enumerate(checked_lines(path, malformed), start=1):
         if not line.strip():  # as in CSV, an empty line is no row
             continue
-        where = f"path={str(path)!r}, whose line {number}"
         try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(
-                f"Expected a JSON object per line. Received: {where} is not ({error})."
-            ) from error
-        if not isinstance(row, dict) or columns is None or not isinstance(columns[0], str):
-            raise ValueError(
-                "Expected JSON objects, and the names of their keys as columns, columns=['a', "
-                "'b']; in a recipe `columns: [a, b]`, on the command line --columns a,b. "
-                f"Received: {columns=}, {where} is "
-                f"{line.decode():.200}"
-            )
-        yield number, row
+            row = _json_object(path, number, line, columns)
+        except ValueError as error:
+            malformed(error)
+        else:
+            yield row
 
 
-def _json_texts(
-    path: str | os.PathLike, number: int, row: dict[str, Any], columns: Sequence[Column]
-) -> tuple[bytes, ...]:
-    """Return the texts of the columns of an object."""
+def _json_object(
+    path: str | os.PathLike, number: int, line: bytes, columns: Sequence[Column] | None
+) -> tuple[dict[str, Any], tuple[bytes, ...]]:
+    where = f"path={str(path)!r}, whose line {number}"
     try:
-        return tuple(_field(row, str(name)) for name in columns)
+        row = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(
+            f"Expected a JSON object per line. Received: {where} is not ({error})."
+        ) from error
+    if not isinstance(row, dict) or columns is None or not isinstance(columns[0], str):
+        raise ValueError(
+            "Expected JSON objects, and the names of their keys as columns, columns=['a', "
+            "'b']; in a recipe `columns: [a, b]`, on the command line --columns a,b. "
+            f"Received: {columns=}, {where} is "
+            f"{line.decode():.200}"
+        )
+    try:
+        return row, tuple(_field(row, str(name)) for name in columns)
     except (LookupError, TypeError) as error:
         raise ValueError(
-            f"Expected text in {' and '.join(map(repr, columns))}. Received: path={str(path)!r}, "
-            f"whose line {number} is {json.dumps(row, ensure_ascii=False):.200}"
+            f"Expected text in {' and '.join(map(repr, columns))}. Received: {where} is "
+            f"{json.dumps(row, ensure_ascii=False):.200}"
         ) from error
 
 

@@ -6,8 +6,17 @@ from typing import Any
 
 from keras import ops
 
-from kerasnmt.decoding.buffers import allocate, batch_major, clear, fill, read, reorder, write
-from kerasnmt.decoding.constraints import IMPOSSIBLE, picked
+from kerasnmt.decoding.buffers import (
+    allocate,
+    batch_major,
+    clear,
+    fill,
+    read,
+    reorder,
+    take_rows,
+    write,
+)
+from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.penalties import coverage_penalty, length_penalty
@@ -243,7 +252,8 @@ class TermBeam(Beam):
         slots = ops.arange(hypotheses, dtype="int32")[:, None]
         tokens = tables["tokens"][:, None] + ops.zeros_like(ids)
         inside = ops.clip(tokens, 0, vocabulary - 1)
-        gains = ops.where(known["progress"], picked(log_probabilities, inside), IMPOSSIBLE)
+        gains = take_rows(log_probabilities, inside, axis=2)
+        gains = ops.where(known["progress"], gains, IMPOSSIBLE)
         # Each candidate counts once: first as one of the best of all, then as the best of its own.
         gains = ops.where(ops.equal(tokens, ids), IMPOSSIBLE, gains)
         ids = ops.concatenate([ids, inside], axis=2)
@@ -259,11 +269,11 @@ class TermBeam(Beam):
         )
         # By score; candidates of one score stay in their order.
         scores, order = ops.top_k(scores, ops.shape(scores)[1])
-        ids, parents = (_taken(one, ops.cast(order, "int32")) for one in (ids, parents))
+        ids, parents = (take_rows(one, ops.cast(order, "int32")) for one in (ids, parents))
         order = self._order(scores, ids, parents, known["needed"], tables["tokens"])
         _, order = ops.top_k(-order, wanted.shape[1])
-        chosen = _taken(ops.cast(order, "int32"), wanted)
-        scores, ids, parents = (_taken(one, chosen) for one in (scores, ids, parents))
+        chosen = take_rows(ops.cast(order, "int32"), wanted)
+        scores, ids, parents = (take_rows(one, chosen) for one in (scores, ids, parents))
         scores = ops.maximum(scores, IMPOSSIBLE)
         return scores, ops.where(scores <= IMPOSSIBLE / 2, self.pad_id, ids), parents
 
@@ -282,7 +292,7 @@ class TermBeam(Beam):
         choices = ops.shape(needed)[-1]
         choice = parents * choices + self.terms.choice_of(ids, tokens)
         choice = ops.where(impossible, 0, choice)
-        banks = _taken(ops.reshape(needed, (ops.shape(ids)[0], -1)), choice)
+        banks = take_rows(ops.reshape(needed, (ops.shape(ids)[0], -1)), choice)
         # Terms need at most as many tokens as they have, with the end token, and a few spaces.
         banks = ops.minimum(banks, choices - 1)
         member = ops.equal(banks[..., None], ops.arange(choices, dtype="int32"))
@@ -290,13 +300,6 @@ class TermBeam(Beam):
         before = ops.cumsum(ops.cast(member, "int32"), axis=1) - 1
         ranks = ops.sum(ops.where(member, before, 0), axis=-1)
         return ops.where(impossible, 2**31 - 1, ranks * choices + banks)
-
-
-def _taken(values: Any, indices: Any) -> Any:
-    """Take values `[batch, n]` of each row by indices, int32 `[batch, m]`."""
-    rows, size = ops.shape(values)
-    offsets = ops.arange(rows, dtype="int32")[:, None] * size
-    return ops.take(ops.reshape(values, (-1,)), offsets + indices, axis=0)
 
 
 def best_extensions(

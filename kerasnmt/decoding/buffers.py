@@ -1,5 +1,6 @@
 """Buffers, which are structures of tensors that a search fills step by step and reorders."""
 
+import math
 from typing import Any
 
 from keras import ops, tree
@@ -57,14 +58,26 @@ def reorder(values: Any, parents: Any) -> Any:
     Returns:
         The structure with tensors `[batch, new_hypotheses, ...]`.
     """
+    return tree.map_structure(lambda value: take_rows(value, parents), values)
 
-    def reorder_one(value: Any) -> Any:
-        hypotheses = value.shape[1]
-        offsets = ops.arange(ops.shape(parents)[0], dtype="int32")[:, None] * hypotheses
-        rows = ops.reshape(value, (-1, *ops.shape(value)[2:]))
-        return ops.take(rows, offsets + parents, axis=0)
 
-    return tree.map_structure(reorder_one, values)
+def take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
+    """Take entries of a table along an axis, those of each row by indices of its own.
+
+    For indices with as many axes as the table, `ops.take_along_axis` gives the same with more ops.
+
+    Args:
+        table: `[*rows, n, *entry]`, where `rows` are `axis` axes.
+        indices: Int32 `[*rows, *new]`, below n.
+        axis: Axis of the entries.
+
+    Returns:
+        `[*rows, *new, *entry]`.
+    """
+    rows, (count, *entry) = ops.shape(table)[:axis], ops.shape(table)[axis:]
+    starts = ops.arange(math.prod(rows), dtype="int32") * count
+    starts = ops.reshape(starts, (-1, *rows[1:], *[1] * (len(indices.shape) - axis)))
+    return ops.take(ops.reshape(table, (-1, *entry)), starts + indices, axis=0)
 
 
 def batch_major(buffers: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 from keras import ops
 
+from kerasnmt.decoding.buffers import take_rows
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.decoding.terms import KINDS, TermAutomaton
 
@@ -169,10 +170,10 @@ def _with_terms(
     tokens = tables["tokens"][:, None] + ops.zeros_like(needed[..., :count])
     # A padding token stands for the end token.
     tokens = ops.where(ops.logical_and(tokens >= 0, tokens < vocabulary_size), tokens, end)
-    own = picked(masked, tokens)
+    own = take_rows(masked, tokens, axis=2)
     if free is not masked:
-        own = ops.where(progress, picked(free, tokens), own)
-    values = ops.concatenate([own, picked(masked, end)], axis=-1)
+        own = ops.where(progress, take_rows(free, tokens, axis=2), own)
+    values = ops.concatenate([own, take_rows(masked, end, axis=2)], axis=-1)
     possible = ops.concatenate([possible[..., :count], possible[..., -1:]], axis=-1)
     values = ops.where(possible, values, IMPOSSIBLE)
     tokens = ops.concatenate([tokens, end], axis=-1)
@@ -181,29 +182,11 @@ def _with_terms(
     return masked, {**state, "progress": progress, "needed": needed}
 
 
-def _starts(log_probabilities: Any) -> Any:
-    """Return where the tokens of each hypothesis begin in flat log-probabilities."""
-    rows, hypotheses, vocabulary = ops.shape(log_probabilities)
-    starts = ops.arange(rows * hypotheses, dtype="int32") * vocabulary
-    return ops.reshape(starts, (-1, hypotheses, 1))
-
-
-def picked(values: Any, indices: Any) -> Any:
-    """Take values `[batch, hypotheses, size]` of each hypothesis by indices below `size`.
-
-    Args:
-        values: Values, such as log-probabilities.
-        indices: Int32 `[batch, hypotheses, n]`, for example tokens.
-
-    Returns:
-        `[batch, hypotheses, n]`.
-    """
-    return ops.take(ops.reshape(values, (-1,)), _starts(values) + indices, axis=0)
-
-
 def _replaced(log_probabilities: Any, ids: Any, values: Any) -> Any:
     """Replace the log-probabilities of tokens, int32 `[batch, hypotheses, n]`."""
-    indices = ops.reshape(_starts(log_probabilities) + ids, (-1, 1))
+    rows, hypotheses, vocabulary = ops.shape(log_probabilities)
+    starts = ops.arange(rows * hypotheses, dtype="int32") * vocabulary
+    indices = ops.reshape(ops.reshape(starts, (-1, hypotheses, 1)) + ids, (-1, 1))
     flat = ops.reshape(log_probabilities, (-1,))
     flat = ops.scatter_update(flat, indices, ops.reshape(values, (-1,)))
     return ops.reshape(flat, ops.shape(log_probabilities))

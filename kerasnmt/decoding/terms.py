@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from kerasnmt.decoding.buffers import take_rows
 from kerasnmt.ids import UNKNOWN_ID
 
 # Number of a token that equals no other token.
@@ -201,8 +202,8 @@ class TermAutomaton:
         """
         node, met = state["node"], state["met"]
         count = ops.shape(met)[-1]
-        packed = _at(tables["choices"], node)
-        facts = _at(tables["nodes"], ops.concatenate([node[..., None], packed // 4], axis=2))
+        packed = take_rows(tables["choices"], node)
+        facts = take_rows(tables["nodes"], ops.concatenate([node[..., None], packed // 4], axis=2))
         found = facts[..., :count] > 0
         confirmed = ops.logical_or(met, found[:, :, 0])
         now, boundary = met[:, :, None], (packed % 4 > 1)[..., None]
@@ -409,11 +410,3 @@ def _with_roots(table: Any, *values: bool) -> Any:
     """Put the values of the two roots before the nodes of a boolean table `[batch, nodes, ...]`."""
     roots = (ops.logical_or(ops.zeros_like(table[:, :1]), value) for value in values)
     return ops.concatenate([*roots, table], axis=1)
-
-
-def _at(table: Any, nodes: Any) -> Any:
-    """Return the entries of a table `[batch, nodes, ...]` at nodes, int32 `[batch, ...]`."""
-    rows, count, *rest = ops.shape(table)
-    offsets = ops.arange(rows, dtype="int32") * count
-    offsets = ops.reshape(offsets, (-1, *[1] * (len(ops.shape(nodes)) - 1)))
-    return ops.take(ops.reshape(table, (-1, *rest)), offsets + nodes, axis=0)

@@ -162,8 +162,7 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: For the reasons in `translate`.
         """
-        SearchOptions.from_keywords(options)  # check that there are no other keywords
-        translator = self._translator(
+        translator = self._translator_of_whole_texts(
             replace_unknown=replace_unknown, dictionary=dictionary, shortlist=shortlist, **options
         )
         return translator.n_best(texts, contexts=contexts, batch_size=batch_size)
@@ -308,8 +307,6 @@ class TranslationModel(TextModel, SearchModel):
         texts: str | Sequence[str],
         *,
         contexts: str | Sequence[str] | None = None,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
         batch_size: int = 64,
         **options,
     ) -> Any:
@@ -324,12 +321,10 @@ class TranslationModel(TextModel, SearchModel):
         ```
 
         Args:
-            texts: See `translate`.
-            contexts: See `translate`.
-            replace_unknown: See `translate`.
-            dictionary: See `translate`.
+            texts: See `n_best`.
+            contexts: See `n_best`.
             batch_size: Number of texts in a batch.
-            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+            **options: All other options of `n_best`.
 
         Returns:
             For each text, or for one string, a list of `kerasnmt.tasks.Confidence`, best first.
@@ -337,10 +332,7 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: For the reasons in `translate`.
         """
-        SearchOptions.from_keywords(options)  # check that there are no other keywords
-        translator = self._translator(
-            replace_unknown=replace_unknown, dictionary=dictionary, **options
-        )
+        translator = self._translator_of_whole_texts(**options)
         return translator.n_best_confidence(texts, contexts=contexts, batch_size=batch_size)
 
     def set_language(self, language: str) -> None:
@@ -365,6 +357,19 @@ class TranslationModel(TextModel, SearchModel):
         self._need_tokenizers()
         self.source_tokenizer = self.source_tokenizer.for_language(language)
         self._translators.clear()  # they have the earlier tokenizer
+
+    def _translator_of_whole_texts(
+        self,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
+        shortlist: bool = False,
+        **options,
+    ) -> Any:
+        """Return a translator with these options, which include no `split_sentences`."""
+        SearchOptions.from_keywords(options)  # check that there are no other keywords
+        return self._translator(
+            replace_unknown=replace_unknown, dictionary=dictionary, shortlist=shortlist, **options
+        )
 
     def calibrate(
         self,

@@ -21,7 +21,7 @@ from kerasnmt.runtime.search import IMPOSSIBLE, Arrays
 from kerasnmt.runtime.search_model import OnnxSearchModel
 from kerasnmt.runtime.terms import Alternative, Terms
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
-from kerasnmt.tasks.streaming import as_hypotheses, check_streams, joined, settled_words
+from kerasnmt.tasks.streaming import as_text_step, check_streams, joined, settled_words
 from kerasnmt.text.parts import Parts, looked_up
 from kerasnmt.text.sentence_ends import join_texts
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, parse_terms
@@ -126,7 +126,7 @@ class OnnxTranslation(OnnxSearchModel):
             ):
                 records = {name: one[:, :, None] for name, one in told.records.items()}
                 ids = self._replaced(Hypotheses(told.ids[:, :, None], None, records), source)
-                yield as_hypotheses(told._replace(ids=ids[:, :, 0]))
+                yield as_text_step(told._replace(ids=ids[:, :, 0]))
 
         def decode(hypotheses: list[list[int]]) -> list[str]:
             return self._target.decode(hypotheses, [words] * len(hypotheses))

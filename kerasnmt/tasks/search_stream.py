@@ -15,7 +15,7 @@ from kerasnmt.decoding import Hypotheses, StepOutputs
 from kerasnmt.tasks.on_jax import compiled_by_jax, widened
 from kerasnmt.tasks.served_model import Progress
 from kerasnmt.tasks.steps import Steps
-from kerasnmt.tasks.streaming import as_hypotheses, settled_words
+from kerasnmt.tasks.streaming import as_text_step, settled_words
 from kerasnmt.text.without_tensorflow import plain_form
 from kerasnmt.time_cache import TimeCache
 
@@ -49,7 +49,7 @@ class SearchStream:
         def steps() -> Iterator[Any]:
             state, told = now, outputs
             while True:
-                step = as_hypotheses(told._replace(ids=self._written(told, source)))
+                step = as_text_step(told._replace(ids=self._written(told, source)))
                 yield step
                 if not step.unfinished:
                     return

@@ -21,7 +21,7 @@ _JOINERS = "\u200c\u200d"
 _REPLACEMENT = "\ufffd"  # also stands for the first bytes of a character whose others are missing
 
 
-class Hypotheses(NamedTuple):
+class TextStep(NamedTuple):
     """What a step of a search tells about the hypotheses of one text.
 
     See `kerasnmt.decoding.StepOutputs`; here, `[hypotheses]` is the shape of each array.
@@ -49,7 +49,7 @@ def check_streams(options: SearchOptions) -> None:
 
 
 def settled_words(
-    steps: Iterable[Hypotheses], decode: Callable[[list[list[int]]], Sequence[str]], kind: str
+    steps: Iterable[TextStep], decode: Callable[[list[list[int]]], Sequence[str]], kind: str
 ) -> Iterator[Progress]:
     """Yield the words that no further step can change, as soon as there are some.
 
@@ -155,9 +155,9 @@ def joined(sentences: Iterable[Iterable[Progress]]) -> Iterator[Progress]:
     yield Progress("", "", float(np.sum(np.array(scores, "float32"))))
 
 
-def as_hypotheses(outputs: Any) -> Hypotheses:
+def as_text_step(outputs: Any) -> TextStep:
     """Return `StepOutputs` of a batch of one text, without its records."""
     ids, parents, live, ended, ranks, unfinished = (np.asarray(one)[0] for one in outputs[:6])
-    return Hypotheses(
+    return TextStep(
         ids.tolist(), parents.tolist(), live.tolist(), ended.tolist(), ranks, bool(unfinished)
     )

@@ -85,8 +85,10 @@ class Translator:
         first, *others = [*columns] or ["text"]
         for name in others:
             check_same_length(f"rows of {name}", columns[name], f"of {first}", len(columns[first]))
-        answers = self._run("serving_default", columns, _answers, batch_size, first_number)
-        if first_number is not None and self._low_score is not None:
+        forced = "prefix" in columns
+        name = "forced_prefix" if forced else "serving_default"
+        answers = self._run(name, columns, _answers, batch_size, first_number)
+        if first_number is not None and self._low_score is not None and not forced:
             texts = columns[self.fields[0]]
             self._warn_of_low_scores(texts, answers, self._low_score, first_number)
         return answers
@@ -162,8 +164,6 @@ class Translator:
             return self.with_terms(
                 request, lines, glossary, batch_size=batch_size, first_number=first_number
             )
-        if prefixes is not None:
-            return self._run("forced_prefix", request, _answers, batch_size, first_number)
         return self.ask(request, batch_size=batch_size, first_number=first_number)
 
     def with_terms(
@@ -178,7 +178,7 @@ class Translator:
         """Return the answers of `ask` that have the terms of lines, and warn of missing terms.
 
         Args:
-            request: See `ask`. It may also have a column `prefix`; see `best`.
+            request: See `ask`.
             lines: Line of terms of each text; see `kerasnmt.text.term_lines`.
             glossary: See `best`. If the model splits texts into sentences, it applies to each
                 sentence.
@@ -205,8 +205,6 @@ class Translator:
         name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
         self._function(name)  # raises an error before the first text that has a term
         if not any(one.line for one in sentences):
-            if "prefix" in request:
-                return self._run("forced_prefix", request, _answers, batch_size, first_number)
             return self.ask(request, batch_size=batch_size, first_number=first_number)
         columns = {
             name: [column[one.text] for one in sentences] for name, column in request.items()

@@ -39,7 +39,7 @@ def test_a_line_for_each_pair(kerasnmt, run_folder, files, loaded_model, tmp_pat
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ("0-0\n\n", "Expected one line of --gold for each of 3 texts"),
+        ("0-0\n\n", "Expected one line of --gold for each text."),
         ("0-0\n\n1:2\n", "line 3: "),
     ],
 )

@@ -107,7 +107,7 @@ def test_bad_texts(kerasnmt, export_folder, source, tmp_path):
     short = write(tmp_path / "short", ["one"])
     for options, problem in (
         (("--source", tabs), f"Received: 'two\\tthree' in line 2 of {tabs}."),
-        (("--source", source, "--reference", short), "one line of --reference for each of 5 texts"),
+        (("--source", source, "--reference", short), "one line of --reference for each text."),
         (("--source", source, "--mark", "b<t"), "Expected tags without spaces"),
         (("--source", source, "--mark", "  "), "Expected a tag, such as bt, with --mark"),
     ):

@@ -194,8 +194,8 @@ def test_translations_of_another_system(kerasnmt, export_folder, files, tmp_path
     done = kerasnmt("evaluate", export_folder, *arguments, others)
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "error: Expected one line of --baseline for each of 5 texts. "
-        f"Received: {others} with 4 lines.\n"
+        "error: Expected one line of --baseline for each text. "
+        f"Received: {others} with 4 for 5 texts.\n"
     )
 
 

@@ -61,7 +61,7 @@ def test_rules_alone(kerasnmt, pairs, tmp_path):
     assert [tuple(line.split("\t")) for line in output.read_text().splitlines()] == KEPT
     written = json.loads(report.read_text())
     assert (written["pairs"], written["kept"]) == (8, 3)
-    expected = {"empty": 1, "equal": 1, "duplicate": 1, "ratio": 1, "script": 1}
+    expected = {"malformed": 0, "empty": 1, "equal": 1, "duplicate": 1, "ratio": 1, "script": 1}
     assert written["dropped"] == expected
     assert written["rules"]["scripts"] == ["latin", "latin"]
     assert len(read_tsv(output)) == 3
@@ -106,6 +106,55 @@ def test_a_table_keeps_its_fields(score, tmp_path):
         {"id": "3", "en": "dog", "ar": "كلب", "score": "-3.0"},
         {"id": "1", "en": "a, b\nc", "ar": "مرحبا", "score": "-5.0"},
     ]
+
+
+# Files whose second and fourth rows are good, and how many others are malformed.
+MALFORMED = {
+    "a.tsv": (b"no tab\na dog\tein Hund\nx\ty\tz\na cat\teine Katze\nM\xfcller\tx\n", [], 3),
+    "b.tsv": (b"1\n1\ta dog\tein Hund\n2\tx\n3\ta cat\teine Katze\n", ["2,3"], 2),
+    "c.tsv": (b"en\tde\na dog\tein Hund\n\xff\tx\na cat\teine Katze\n", ["en,de"], 1),
+    "d.csv": (b'en,de\na dog,ein Hund\n"x\n\xff\nx",y\na cat,eine Katze\n', ["en,de"], 1),
+    "e.csv": (b"x\na dog,ein Hund\nx,y,\na cat,eine Katze\n", [], 2),
+    "f.jsonl": (
+        b'{"en": 1}\n{"en": "a dog", "de": "ein Hund"}\n\xff\n{\n[]\n'
+        b'{"en": "a cat", "de": "eine Katze"}\n{"en": "x", "de": null}\n',
+        ["en,de"],
+        5,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_rows_are_dropped(kerasnmt, tmp_path, name):
+    text, columns, count = MALFORMED[name]
+    path, output = tmp_path / name, tmp_path / "out"
+    path.write_bytes(text)
+    table = ["--pairs", path, *(word for one in columns for word in ("--columns", one))]
+    outputs = ["--output", output, "--output", tmp_path / "out.de"]
+    done = kerasnmt("score", *table, "--filter", *outputs, "--report", tmp_path / "report.json")
+    assert done.err == f"kept: 2 of {count + 2} pairs\ndropped: malformed {count}\n"
+    assert output.read_text() == "a dog\na cat\n"
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (report["pairs"], report["dropped"]["malformed"]) == (count + 2, count)
+
+
+def test_a_line_that_is_not_utf8_takes_the_pair_with_it(kerasnmt, tmp_path):
+    source, target = tmp_path / "a.en", tmp_path / "a.de"
+    source.write_bytes(b"a dog\n\xff\na cat\n\xff\na cow\n")
+    target.write_bytes(b"ein Hund\nx\neine Katze\n\xff\n\xff\n")
+    files = ["--source", source, "--target", target]
+    done = kerasnmt("score", *files, "--filter", "--output", tmp_path / "b.tsv")
+    assert done.err == "kept: 2 of 5 pairs\ndropped: malformed 3\n"
+    assert (tmp_path / "b.tsv").read_text() == "a dog\tein Hund\na cat\teine Katze\n"
+    source.write_bytes(b"\xff\n")
+    done = kerasnmt("score", *files, "--filter", "--output", tmp_path / "c.tsv")
+    assert done.code == 2 and "a.en' with 1 lines, target_path=" in done.err
+
+
+def test_files_without_a_good_row_are_refused(kerasnmt, tmp_path):
+    pairs = write(tmp_path / "a.tsv", ["1\ta dog\tein Hund", "2\ta cat\teine Katze"])
+    done = kerasnmt("score", "--pairs", pairs, "--filter", "--output", tmp_path / "b.tsv")
+    assert done.code == 2 and "whose line 1 has 3 columns: 1 '1', 2 'a dog'" in done.err
 
 
 def test_scores_drop_and_rank(score, pairs, tmp_path):

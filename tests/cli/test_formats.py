@@ -37,12 +37,10 @@ class Upper:
         self.fields = fields
 
     def ask(self, request, batch_size, first_number):
-        rows = zip(*request.values(), strict=True)
-        return [("+".join(map(str, row)).upper(), -0.25) for row in rows]
-
-    def best(self, texts, *, contexts, prefixes, batch_size, first_number):
-        pairs = zip(prefixes, texts, strict=True)
-        return [(f"{prefix}|{text.upper()}", -1.5) for prefix, text in pairs]
+        fronts = [f"{prefix}|" for prefix in request.pop("prefix", ())]
+        rows = ["+".join(map(str, row)).upper() for row in zip(*request.values(), strict=True)]
+        fronts = fronts or [""] * len(rows)
+        return [(front + row, -0.25) for front, row in zip(fronts, rows, strict=True)]
 
     def n_best(self, texts, *, contexts, batch_size, first_number):
         return [[(text.upper(), -0.5), (text.lower(), -1 / 3)][: 1 + bool(text)] for text in texts]
@@ -253,7 +251,7 @@ class TestPrefixes:
     def test_a_line_for_each_text(self, translate, tmp_path, table):
         prefixes = write(tmp_path / "prefixes", ["a b", "", "犬"])
         done = translate("--prefix", prefixes, "--scores", stdin="x\ny\nz\n")
-        assert done.lines == ["a b|X\t-1.500000", "|Y\t-1.500000", "犬|Z\t-1.500000"]
+        assert done.lines == ["a b|X\t-0.250000", "|Y\t-0.250000", "犬|Z\t-0.250000"]
         write(prefixes, ["a", "b", "", "d"])
         done = translate("--prefix", prefixes, "--input", table, "--columns", "english")
         assert [one["translation"][:2] for one in rows_of_csv(done.out)] == ["a|", "b|", "|م", "d|"]
@@ -261,8 +259,8 @@ class TestPrefixes:
     @pytest.mark.parametrize(
         ("texts", "message"),
         [
-            ("x\ny\nz\nw\n", "with 3, fewer than there are texts."),
-            ("x\ny\n", "with more than 2, the number of texts."),
+            ("x\ny\nz\nw\n", "with 3 for 4 texts."),
+            ("x\ny\n", "with 3 for 2 texts."),
         ],
     )
     def test_another_number_of_lines(self, translate, tmp_path, texts, message):
@@ -277,7 +275,8 @@ class TestPrefixes:
     def test_it_gives_the_best_translation_alone(self, translate, tmp_path, option):
         done = translate("--prefix", tmp_path / "prefixes", *option, stdin="x\n")
         assert done.err == (
-            "error: Expected --prefix without --n-best, --alignments and --confidence.\n"
+            f"error: Expected --prefix without {option[0]}, because it gives the best translation "
+            "alone.\n"
         )
 
     @pytest.mark.usefixtures("eagerly")

@@ -56,8 +56,7 @@ def test_contexts(echo, tmp_path):
     done = echo(["text", "context"], "--context", contexts, stdin="x\ny\nz\nw\n")
     assert done.code == 2 and done.lines[:2] == ["x|a", "y|"]
     assert done.err == (
-        f"error: Expected one context for each text. Received: {contexts} with 3, fewer than there "
-        "are texts.\n"
+        f"error: Expected one context for each text. Received: {contexts} with 3 for 4 texts.\n"
     )
 
 
@@ -98,8 +97,8 @@ def test_stories(echo, tmp_path):
     done = echo(["story", "question"], "--story", stories, "--question", questions)
     assert done.code == 2
     assert done.err == (
-        f"error: Expected one story for each question. Received: {stories} with 3, fewer than "
-        "there are questions.\n"
+        f"error: Expected one story for each question. Received: {stories} with 3 for 4 "
+        "questions.\n"
     )
     write(stories, ["a", "b"])
     done = echo(["story", "question"], "--story", stories, "--question", questions)
@@ -126,7 +125,11 @@ def test_stories(echo, tmp_path):
         ),
         (["text"], ["--question", "f"], "FILES; --story FILE and questions. Received: questions."),
         (["text"], ["f"], "Expected one MODEL. Received: "),
-        (["image"], ["--image", "f", "--n-best", "1"], "Expected texts with --n-best, --alignment"),
+        (
+            ["image"],
+            ["--image", "f", "--n-best", "1"],
+            "Expected texts with --n-best. Received: image",
+        ),
         (["image"], ["--image", "f", "--alignments"], "Received: image."),
         (["image"], ["--image", "f", "--prefix", "f"], "Received: image."),
     ],
@@ -198,7 +201,6 @@ def test_every_verb_takes_contexts(kerasnmt, context_run, tmp_path):
     write(context, CONTEXTS[:2])
     done = kerasnmt("score", run, *given, "--context", context)
     assert re.fullmatch(
-        r"error: Expected one line of --context for each of 3 texts\. "
-        r"Received: .* with 2 lines\.\n",
+        r"error: Expected one line of --context for each text\. Received: .* 2 for 3 texts\.\n",
         done.err,
     )

@@ -199,8 +199,8 @@ def test_bytes_that_are_not_utf8(kerasnmt, export_folder, translator, tmp_path):
     ("arguments", "line"),
     [
         (["--n-best", 4], "error: Expected at most 3, the beam size, for --n-best. Received: --n"),
-        (["--n-best", 2, "--scores"], "error: Expected --n-best without --scores and --"),
-        (["--n-best", 2, "--alignments"], "error: Expected --n-best without --scores and --"),
+        (["--n-best", 2, "--scores"], "error: Expected --n-best without --scores, because it"),
+        (["--n-best", 2, "--alignments"], "error: Expected --n-best without --alignments, because"),
         (["--input", "no such file"], "error: no such file: No such file or directory\n"),
         (["--input", "/"], "error: /: Is a directory\n"),
     ],

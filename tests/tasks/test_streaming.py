@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
-from kerasnmt.tasks.streaming import Hypotheses, joined, settled_words
+from kerasnmt.tasks.streaming import TextStep, joined, settled_words
 from kerasnmt.text.sentence_ends import join_texts
 
 PIECES = [
@@ -41,7 +41,7 @@ def greedy(*ids):
     """Return the steps of a greedy search."""
     last = len(ids) - 1
     return [
-        Hypotheses([number], [0], [True], [time == last], np.array([-1.0]), time < last)
+        TextStep([number], [0], [True], [time == last], np.array([-1.0]), time < last)
         for time, number in enumerate(ids)
     ]
 
@@ -85,7 +85,7 @@ def test_a_beam_gives_the_words_that_all_live_hypotheses_share():
         ([AM, END], [0, 1], [False, True], [False, True], [-2.0, -1.3], True),
         ([AM, 0], [0, 1], [False, True], [False, True], [-2.5, -1.3], False),
     ]
-    steps = [Hypotheses(*step[:4], np.array(step[4]), step[5]) for step in steps]
+    steps = [TextStep(*step[:4], np.array(step[4]), step[5]) for step in steps]
     assert [*settled_words(steps, as_pieces, "sentencepiece")] == [
         Progress("", "I"),
         Progress("I", " am"),
@@ -98,19 +98,19 @@ def test_a_beam_gives_the_words_that_all_live_hypotheses_share():
 def test_an_end_and_a_longer_word_share_only_the_words_before():
     """The text may end with "he", or go on with "here"."""
     steps = [
-        Hypotheses([EGO], [0], [True], [False], np.array([-1.0]), True),
-        Hypotheses([AM], [0], [True], [False], np.array([-1.0]), True),
-        Hypotheses([HE], [0], [True], [False], np.array([-1.0]), True),
-        Hypotheses([END, RE], [0, 0], [True] * 2, [True, False], np.array([-2.0, -1.0]), True),
-        Hypotheses([0, END], [0, 1], [True] * 2, [True, True], np.array([-2.0, -1.5]), False),
+        TextStep([EGO], [0], [True], [False], np.array([-1.0]), True),
+        TextStep([AM], [0], [True], [False], np.array([-1.0]), True),
+        TextStep([HE], [0], [True], [False], np.array([-1.0]), True),
+        TextStep([END, RE], [0, 0], [True] * 2, [True, False], np.array([-2.0, -1.0]), True),
+        TextStep([0, END], [0, 1], [True] * 2, [True, True], np.array([-2.0, -1.5]), False),
     ]
     assert pieces(steps) == ["I", " am", " here"]
 
 
 def test_an_impossible_answer_is_empty():
     steps = [
-        Hypotheses([0, 0], [0, 0], [False] * 2, [False] * 2, np.array([-1e9] * 2), True),
-        Hypotheses([0, 0], [0, 1], [False] * 2, [True] * 2, np.array([-1e9] * 2), False),
+        TextStep([0, 0], [0, 0], [False] * 2, [False] * 2, np.array([-1e9] * 2), True),
+        TextStep([0, 0], [0, 1], [False] * 2, [True] * 2, np.array([-1e9] * 2), False),
     ]
     assert [*settled_words(steps, as_pieces, "words")] == [Progress("", "", ABSENT_SCORE)]
 

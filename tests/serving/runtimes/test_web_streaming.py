@@ -9,7 +9,7 @@ from kerasnmt.calibration import Calibration
 from kerasnmt.serving.runtimes.web.export import write_scripts
 from kerasnmt.tasks import Confidence
 from kerasnmt.tasks.served_model import Progress
-from kerasnmt.tasks.streaming import Hypotheses, joined, settled_words
+from kerasnmt.tasks.streaming import TextStep, joined, settled_words
 from kerasnmt.token_confidence import token_confidence
 
 # Two units of UTF-16, joined symbols, marks, scripts without spaces, and the start of a character.
@@ -33,7 +33,7 @@ def grown(draw, size):
         texts = [texts[one] + chr(i) * (i > 0) for one, i in zip(parents, ids, strict=True)]
         ended = [ended[one] or last or draw.random() < 0.05 for one in parents]
         ranks = np.array([-draw.random() for _ in range(size)])
-        steps.append((Hypotheses(ids, parents, [True] * size, ended, ranks, not last), [*texts]))
+        steps.append((TextStep(ids, parents, [True] * size, ended, ranks, not last), [*texts]))
     return steps
 
 
