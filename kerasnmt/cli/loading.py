@@ -21,11 +21,13 @@ class SearchChanges(NamedTuple):
         beam_size: Beam size instead of the recipe's.
         search: Changes to the search options, such as `no_repeat_ngram=3`.
         others: Further runs or presets, whose models form an ensemble with the first model.
+        lexicon: Translations that are looked up.
     """
 
     beam_size: int | None = None
     search: Sequence[str] | None = None
     others: Sequence[str | Path] | None = None
+    lexicon: dict[str, str] | None = None
 
     def checked(self) -> Self:
         """Return the changes.
@@ -44,7 +46,7 @@ class SearchChanges(NamedTuple):
     @property
     def options(self) -> list[str]:
         """Changes to the search options, including the beam size."""
-        beam_size, search, _ = self.checked()
+        beam_size, search, *_ = self.checked()
         return [*(search or []), *([] if beam_size is None else [f"beam_size={beam_size}"])]
 
 
@@ -87,7 +89,7 @@ def load_run(
             models do not fit together; if a search option is unknown, out of range or given twice;
             or if search options are given for a model that does not search.
     """
-    beam_size, search, others = changes.checked()
+    beam_size, search, others, lexicon = changes.checked()
     model, options = _load_one(path, search or [], translates or bool(others))
     if others:
         from kerasnmt.models import Ensemble
@@ -96,6 +98,8 @@ def load_run(
         model = Ensemble(members, name="ensemble")
     if beam_size is not None:
         options["beam_size"] = beam_size
+    if lexicon:
+        options["lexicon"] = dict(lexicon)
     from kerasnmt.models import SearchModel
 
     if options and not isinstance(model, SearchModel):
@@ -341,7 +345,8 @@ def load_translator(
         model, options = load_run(path, changes, translates=translates)
         from kerasnmt.tasks import Translator, task_of
 
-        low_score = _trained(path).low_score if warns and not any(changes) else None
+        searches_anew = any(changes._replace(lexicon=None))
+        low_score = _trained(path).low_score if warns and not searches_anew else None
         return Translator(task_of(model, **options), low_score)
     from kerasnmt.serving.runtimes.registry import find_runtime, runtimes
 
@@ -360,9 +365,10 @@ def load_translator(
             f"{runtime.title}. Exports for TensorFlow and CTranslate2 use the shortlist if "
             "kerasnmt export wrote them with --search shortlist=true."
         )
-    if changes.others or (changes.search and runtime.fixed_search):
+    if changes.others or changes.lexicon or (changes.search and runtime.fixed_search):
         raise ValueError(
-            "Expected a run or a preset, with --with or --search, which are fixed in an export. "
+            "Expected a run or a preset, with --with, --search or --lexicon, which are fixed in an "
+            "export. "
             f"Received: {directory}, an export for {runtime.title}."
         )
     beam_size = changes.beam_size if runtime.fixed_search else None

@@ -1,5 +1,6 @@
 """Options of the terms of translations, and their files."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +33,17 @@ IgnoreCase = Annotated[
 ]
 
 
+LexiconFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--lexicon",
+        metavar="FILE",
+        help="File of a text, a tab and its translation, which is written in place of the model's; "
+        "for words, if the model translates word by word.",
+    ),
+]
+
+
 def read_glossary(path: Path, ignore_case: bool = False) -> Any:
     """Return the `kerasnmt.text.Glossary` of a file; several lines of a term are alternatives.
 
@@ -42,19 +54,37 @@ def read_glossary(path: Path, ignore_case: bool = False) -> Any:
     from kerasnmt.text.term_lines import OR
 
     terms: dict[str, list[str]] = {}
-    for number, line in enumerate(lines_of(path), start=1):
-        if not line.strip():
-            continue
-        source, *targets = (column.strip() for column in line.split("\t"))
-        if not source or len(targets) != 1 or not targets[0]:
-            raise ValueError(
-                "Expected a source term, a tab and a target term in each line of a glossary, with "
-                f"{OR} between alternatives. Received: {path}, line {number}: {line!r:.80}."
-            )
-        alternatives = [one for one in targets[0].split(OR) if one.strip()]
+    for number, source, target in _two_columns(path, f"a target term, with {OR} between several,"):
+        alternatives = [one for one in target.split(OR) if one.strip()]
         try:
             Glossary({source: alternatives})
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from error
         terms.setdefault(source, []).extend(alternatives)
     return Glossary(terms, ignore_case=ignore_case)
+
+
+def read_lexicon(path: Path) -> dict[str, str]:
+    """Return the translations of a file by their texts; of several, the first.
+
+    Raises:
+        ValueError: If a line has no tab between two texts, or another one.
+    """
+    lexicon: dict[str, str] = {}
+    for _, source, target in _two_columns(path, "its translation"):
+        lexicon.setdefault(source, target)
+    return lexicon
+
+
+def _two_columns(path: Path, second: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the number and both columns of each line that is not blank."""
+    for number, line in enumerate(lines_of(path), start=1):
+        if not line.strip():
+            continue
+        source, *targets = (column.strip() for column in line.split("\t"))
+        if not source or len(targets) != 1 or not targets[0]:
+            raise ValueError(
+                f"Expected a text, a tab and {second} in each line. Received: {path}, line "
+                f"{number}: {line!r:.80}."
+            )
+        yield number, source, targets[0]

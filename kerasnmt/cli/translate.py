@@ -30,7 +30,14 @@ from kerasnmt.cli.requests import (
     with_lines,
 )
 from kerasnmt.cli.streams import write_words
-from kerasnmt.cli.terms import GlossaryFile, IgnoreCase, TermsFile, read_glossary
+from kerasnmt.cli.terms import (
+    GlossaryFile,
+    IgnoreCase,
+    LexiconFile,
+    TermsFile,
+    read_glossary,
+    read_lexicon,
+)
 from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
 
@@ -100,6 +107,7 @@ def translate(
     terms: TermsFile = None,
     glossary: GlossaryFile = None,
     ignore_case: IgnoreCase = False,
+    lexicon: LexiconFile = None,
     beam_size: BeamSize = None,
     search: SearchOptions = None,
     shortlist: Annotated[
@@ -188,7 +196,8 @@ def translate(
     files = _files(_with_named_files(sources, field or []), text_columns(columns))
     if shortlist:
         search = [*(search or []), "shortlist=true"]
-    changes = SearchChanges(beam_size, search, with_run)
+    looked_up = None if lexicon is None else read_lexicon(lexicon)
+    changes = SearchChanges(beam_size, search, with_run, looked_up)
     remote = _server_model(path, server, model, version, timeout, changes)
     form = form or (Format(table_format(str(input))) if columns else Format.TEXT)
     given = {
@@ -308,7 +317,7 @@ def _server_model(
         raise ValueError("Expected --model, the name of the model on the server, with --server.")
     if any(changes):
         raise ValueError(
-            "Expected --server URL without --beam-size, --search and --with, which are fixed in "
-            "the export."
+            "Expected --server URL without --beam-size, --search, --with and --lexicon, which are "
+            "fixed in the export."
         )
     return ServerModel(url, name, version, timeout)

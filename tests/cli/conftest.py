@@ -113,7 +113,8 @@ def load_once(load_run_once, load_export_once):
             return load_translator(directory, changes, **dict(options))
 
     def load_once(directory, changes=(), **options):
-        given = (tuple(one) if isinstance(one, list) else one for one in changes)
+        pairs = (tuple(one.items()) if isinstance(one, dict) else one for one in changes)
+        given = (tuple(one) if isinstance(one, list) else one for one in pairs)
         return load(directory, SearchChanges(*given), tuple(options.items()))
 
     return load_once

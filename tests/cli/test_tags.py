@@ -134,6 +134,21 @@ def test_languages_by_any_of_their_codes(kerasnmt, tagged_run):
             assert (done.code, done.out) == (0, expected), done.err
 
 
+@pytest.mark.usefixtures("eagerly")
+def test_words_of_a_language_with_a_lexicon(kerasnmt, tagged_run, tmp_path):
+    lexicon = write(tmp_path / "lexicon.tsv", ["walk\tw ɔː k", "", "go \t ɡ oʊ", "walk\tsecond"])
+    arguments = ("translate", tagged_run, "--language", "de", "--search", "split_words=true")
+    plain = kerasnmt("translate", tagged_run, "--language", "de", stdin="ox\nwalk\n").lines
+    done = kerasnmt(*arguments, "--lexicon", lexicon, stdin="“Walk”, ox!\n\ngo\nox go go\n")
+    expected = [f"w ɔː k {plain[0]}", "", "ɡ oʊ", f"{plain[0]} ɡ oʊ ɡ oʊ"]
+    assert (done.code, done.lines) == (0, [line.strip() for line in expected])
+    assert kerasnmt(*arguments, stdin="walk.\n").lines == plain[1:]
+    write(lexicon, ["walk\tw ɔː k", "go"])
+    done = kerasnmt(*arguments, "--lexicon", lexicon, stdin="ox\n")
+    assert done.code == 2 and "a tab and its translation in each line" in done.err
+    assert f"{lexicon}, line 2: 'go'" in done.err
+
+
 def test_a_model_of_one_language(tagged_run, tmp_path):
     model = load_model(tagged_run / "model.keras")
     plain, german = (model.score([one], ["ox"]) for one in ("walk", "<deu>walk"))

@@ -51,7 +51,7 @@ def test_a_term_that_cannot_be_written_is_told(kerasnmt, run_folder, tmp_path):
     [
         (["--terms", "FILE"], ["a"] * 7, "one line of --terms for each text.* with 7 for 8 texts"),
         (["--terms", "FILE"], ["a"] * 9, "one line of --terms for each text.* with 9 for 8 texts"),
-        (["--glossary", "FILE"], ["dog"], "a source term, a tab and a target term .* line 1"),
+        (["--glossary", "FILE"], ["dog"], "a text, a tab and a target term, .* line 1"),
         (["--glossary", "FILE"], ["", "dog\tHund\tHunde"], "line 2"),
         (["--ignore-case"], [], "Expected --glossary FILE with --ignore-case"),
         (
