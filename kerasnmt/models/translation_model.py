@@ -6,7 +6,7 @@ from typing import Any
 from kerasnmt import hooks
 from kerasnmt.calibration import Calibration
 from kerasnmt.columns import as_texts, check_same_index, check_same_length
-from kerasnmt.decoding import SearchOptions
+from kerasnmt.decoding import SearchOptions, TranslationOptions
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.models.text_model import TextModel
 from kerasnmt.shortlist import Shortlist
@@ -133,9 +133,6 @@ class TranslationModel(TextModel, SearchModel):
         texts: str | Sequence[str],
         *,
         contexts: str | Sequence[str] | None = None,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
-        shortlist: bool = False,
         batch_size: int = 64,
         **options,
     ) -> Any:
@@ -149,11 +146,9 @@ class TranslationModel(TextModel, SearchModel):
         Args:
             texts: See `translate`.
             contexts: See `translate`.
-            replace_unknown: See `translate`.
-            dictionary: See `translate`.
-            shortlist: See `translate`.
             batch_size: Number of texts in a batch.
-            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+            **options: Options of `kerasnmt.decoding.TranslationOptions`, such as `beam_size=5`. A
+                text is not split, and not looked up in a lexicon.
 
         Returns:
             For each text, or for one string, a list of different pairs (translation, score), best
@@ -162,9 +157,7 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: For the reasons in `translate`.
         """
-        translator = self._translator_of_whole_texts(
-            replace_unknown=replace_unknown, dictionary=dictionary, shortlist=shortlist, **options
-        )
+        translator = self._translator_of_whole_texts(options)
         return translator.n_best(texts, contexts=contexts, batch_size=batch_size)
 
     def stream(
@@ -248,7 +241,7 @@ class TranslationModel(TextModel, SearchModel):
             contexts: Context of each text, if the model reads contexts. One string if `texts` is
                 one string.
             batch_size: Number of texts in a batch.
-            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+            **options: See `n_best`.
 
         Returns:
             A `kerasnmt.tasks.SentenceAttention` for each text, or one if `texts` is one string. It
@@ -260,8 +253,7 @@ class TranslationModel(TextModel, SearchModel):
         """
         self._need_tokenizers()
         self._need_attention()
-        SearchOptions.from_keywords(options)  # check that there are no other keywords
-        translator = self._translator(**options)
+        translator = self._translator_of_whole_texts(options)
         return translator.attention(texts, contexts=contexts, batch_size=batch_size)
 
     def confidence(
@@ -324,7 +316,7 @@ class TranslationModel(TextModel, SearchModel):
             texts: See `n_best`.
             contexts: See `n_best`.
             batch_size: Number of texts in a batch.
-            **options: All other options of `n_best`.
+            **options: See `n_best`.
 
         Returns:
             For each text, or for one string, a list of `kerasnmt.tasks.Confidence`, best first.
@@ -332,7 +324,7 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: For the reasons in `translate`.
         """
-        translator = self._translator_of_whole_texts(**options)
+        translator = self._translator_of_whole_texts(options)
         return translator.n_best_confidence(texts, contexts=contexts, batch_size=batch_size)
 
     def set_language(self, language: str) -> None:
@@ -358,18 +350,11 @@ class TranslationModel(TextModel, SearchModel):
         self.source_tokenizer = self.source_tokenizer.for_language(language)
         self._translators.clear()  # they have the earlier tokenizer
 
-    def _translator_of_whole_texts(
-        self,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
-        shortlist: bool = False,
-        **options,
-    ) -> Any:
-        """Return a translator with these options, which include no `split_sentences`."""
-        SearchOptions.from_keywords(options)  # check that there are no other keywords
-        return self._translator(
-            replace_unknown=replace_unknown, dictionary=dictionary, shortlist=shortlist, **options
-        )
+    def _translator_of_whole_texts(self, options: dict[str, Any]) -> Any:
+        """Return a translator with these options, which does not split texts or look them up."""
+        TranslationOptions.from_keywords(options)  # check that there are no other keywords
+        others = ("split_sentences", "split_words", "lexicon")
+        return self._translator(**{k: v for k, v in options.items() if k not in others})
 
     def calibrate(
         self,

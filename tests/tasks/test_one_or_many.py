@@ -27,8 +27,9 @@ def test_n_best_of_a_model_is_that_of_its_translator(word_model):
     assert 1 < len(samples) <= 4
     with pytest.raises(ValueError, match="beam_sise"):
         word_model.n_best("dog", beam_sise=3)
-    with pytest.raises(ValueError, match="split_sentences"):
-        word_model.n_best("dog", split_sentences=True)
+    further = {"split_words": True, "lexicon": {"dog": "never"}}
+    for method in (word_model.n_best, word_model.attention, word_model.n_best_confidence):
+        assert repr(method("dog", **OPTIONS, **further)) == repr(method("dog", **OPTIONS))
 
 
 def test_one_string_and_a_series_give_the_results_of_a_list(word_model):
