@@ -1,4 +1,4 @@
-"""Folders of presets, including the library's own in `kerasnmt/presets`."""
+"""Folders of presets: the library's own in `kerasnmt/presets`, and those of `KERASNMT_PRESETS`."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,15 @@ _SHIPPED = Path(__file__).parent
 
 
 def shipped_presets() -> dict[str, Path]:
-    """Return the folders of the library's presets, as a dict sorted by name."""
-    folders = (path.parent for path in _SHIPPED.glob(f"*/{METADATA}"))
-    return {folder.name: folder for folder in sorted(folders)}
+    """Return the folders of the presets that have a name, as a dict sorted by name.
+
+    They are the library's own, and those in the folders of the environment variable
+    `KERASNMT_PRESETS`, which may replace one of the library.
+    """
+    own = os.environ.get("KERASNMT_PRESETS", "").split(os.pathsep)
+    places = [_SHIPPED, *map(Path, filter(None, own))]
+    found = {path.parent.name: path.parent for one in places for path in one.glob(f"*/{METADATA}")}
+    return dict(sorted(found.items()))
 
 
 def is_preset_folder(folder: str | os.PathLike) -> bool:

@@ -213,7 +213,9 @@ def check_same_config(preset: Preset, model: Seq2Seq) -> None:
     """
     before, after = (
         dict(_values(config))
-        for config in (preset.config(), keras.saving.serialize_keras_object(model))
+        for config in map(
+            keras.saving.serialize_keras_object, (preset.load(load_weights=False), model)
+        )
     )
     for key, value in before.items():
         _check_equal(_named(preset), f"value of {key}", value, after.get(key, value))

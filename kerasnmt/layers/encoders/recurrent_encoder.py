@@ -23,7 +23,7 @@ class RecurrentEncoder(Encoder):
             `[BidirectionalLayer(GRUCell(units))]`.
         dropout: Dropout rate of the inputs of each layer, in [0, 1).
         residual: Whether every layer except the first has a residual connection. A layer whose
-            input and output differ in size has none.
+            input and output differ in size has none. It is False for a single layer.
         context_dropout: Dropout rate of the annotations, in [0, 1).
         tags: `TagFeatures`, or None to read tags as all other tokens.
     """
@@ -44,7 +44,7 @@ class RecurrentEncoder(Encoder):
         self.embedding = embedding
         self.layers = list(layers)
         self.dropout = dropout
-        self.residual = residual
+        self.residual = residual and len(layers) > 1
         self.context_dropout = context_dropout
         self.tags = tags
         self.state_size = [layer.state_size for layer in reversed(layers)]
