@@ -57,8 +57,8 @@ def constrained(
 
     given = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
     if terms is not None:
-        carried["terms"] = terms.first
         given |= {"terms": terms.tables, "max_lengths": max_lengths}
+        carried["terms"] = terms.first(given["terms"])
 
     def constrained_step(ids: Any, states: tuple[Any, dict], memory: tuple[Any, dict]) -> tuple:
         (states, carried), (memory, given) = states, memory
