@@ -68,9 +68,10 @@ class WantedTerms:
         """
         if self and ("text" not in fields or others):
             received = " and ".join(others or fields)
+            remedy = f" Omit {received}, or translate without terms." if others else ""
             raise ValueError(
                 "Expected texts, and the best translation of each, with --terms and --glossary. "
-                f"Received: {received}."
+                f"Received: {received}.{remedy}"
             )
 
     def of(self, texts: Sequence[str]) -> list[str]:

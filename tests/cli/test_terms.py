@@ -54,7 +54,11 @@ def test_a_term_that_cannot_be_written_is_told(kerasnmt, run_folder, tmp_path):
         (["--glossary", "FILE"], ["dog"], "a source term, a tab and a target term .* line 1"),
         (["--glossary", "FILE"], ["", "dog\tHund\tHunde"], "line 2"),
         (["--ignore-case"], [], "Expected --glossary FILE with --ignore-case"),
-        (["--terms", "FILE", "--n-best", "2"], ["a"], "best translation .* --n-best"),
+        (
+            ["--terms", "FILE", "--n-best", "2", "--confidence"],
+            ["a"],
+            "best translation .* --n-best and --confidence. Omit --n-best and --confidence, or",
+        ),
         (
             ["--terms", "FILE"],
             ["", "", "!Hund\tHund", *[""] * 5],
