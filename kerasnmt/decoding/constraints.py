@@ -58,8 +58,8 @@ def constrained(
 
     given = {} if prefix_ids is None else {"prefix_ids": prefix_ids}
     if terms is not None:
-        carried["terms"] = terms.first
         given |= {"terms": terms.tables, "max_lengths": max_lengths}
+        carried["terms"] = terms.first(given["terms"])
 
     def constrained_step(ids: Any, states: tuple[Any, dict], memory: tuple[Any, dict]) -> tuple:
         (states, carried), (memory, given) = states, memory
@@ -159,12 +159,9 @@ def _with_terms(
     vocabulary = ops.arange(vocabulary_size, dtype="int32")
     # The tokens of terms, and the end token, are masked one by one, and others by their kind.
     refused = ops.where(possible[..., count:-1], 0.0, IMPOSSIBLE)
-
-    def without_kinds() -> Any:
-        kinds = ops.equal(ops.arange(KINDS, dtype="int32")[:, None], terms.kind_of(vocabulary))
-        return masked + ops.einsum("bhk,kv->bhv", refused, ops.cast(kinds, "float32"))
-
-    others = ops.cond(ops.any(refused < 0), without_kinds, lambda: masked)
+    kinds = ops.equal(ops.arange(KINDS, dtype="int32")[:, None], terms.kind_of(vocabulary))
+    # A new tensor, which TensorFlow changes in place, even if no kind is refused.
+    others = masked + ops.matmul(refused, ops.cast(kinds, "float32"))
     progress = progress[..., :count]
     end = ops.full_like(needed[..., :1], terms.end_id)
     tokens = tables["tokens"][:, None] + ops.zeros_like(needed[..., :count])

@@ -78,41 +78,24 @@ class TermAutomaton:
         self._pad_id = pad_id
 
     @property
-    def first(self) -> State:
-        """State before the first token: `node`, int32 `[batch]`, and `met`, boolean.
-
-        `met` is `[batch, alternatives]`: whether the term of each alternative is met.
-        """
-        met = ops.zeros_like(self._terms.numbers, dtype="bool")
-        return {
-            "node": ops.full_like(self._terms.numbers[:, 0], _CLOSED, dtype="int32"),
-            "met": met,
-        }
-
-    @property
     def tables(self) -> dict[str, Any]:
         """Facts about the terms of each row, a dict of tensors `[batch, ...]`.
 
-        Their axes are nodes, choices (see `choice_of`) or alternatives.
+        Their axes are nodes, choices (see `choice_of`) or terms. So a step needs memory for
+        `[batch, hypotheses, choices, terms]`, whatever the vocabulary.
         """
         terms = self._terms
         real = ops.not_equal(terms.ids, self._pad_id)
         lengths = ops.sum(ops.cast(real, "int32"), axis=-1)
         wanted = ops.logical_and(terms.numbers > 0, lengths > 0)
-        numbers = ops.where(wanted, terms.numbers, 0)
-        same = ops.logical_and(ops.equal(numbers[:, :, None], numbers[:, None]), wanted[:, None])
-        same = ops.logical_and(same, wanted[:, :, None])
+        groups, count = _grouped(ops.where(wanted, terms.numbers, 0))
         # If a word cannot begin with its first token, an alternative needs a space before it.
         size = lengths + ops.where(self.kinds(terms.ids[..., 0])[0], 0, 1)
-        alternatives = ops.arange(ops.shape(size)[1], dtype="int32")
-        earlier = alternatives < alternatives[:, None]
-        other = size[:, None] < size[:, :, None]
-        tie = ops.logical_and(ops.equal(size[:, None], size[:, :, None]), earlier)
-        shorter = ops.logical_and(same, ops.logical_or(other, tie))
-        lead = ops.logical_and(wanted, ops.logical_not(ops.any(shorter, axis=-1)))
-        lead = ops.where(lead, size, 0)
+        lead = -_greatest(-size[:, None], groups, count + 1)[:, 0]
+        # The size of the shortest alternative of each term, and 0 for no term.
+        lead = ops.where(ops.logical_or(lead < 0, ops.arange(count + 1) == count), 0, lead)
         # Tokens that an alternative has, with the end token, beyond the shortest of its term.
-        beyond = lengths + 1 - ops.sum(ops.where(same, lead[:, None], 0), axis=-1)
+        beyond = lengths + 1 - ops.take_along_axis(lead, groups, axis=1)
 
         ids, owners, places = _in_a_row(terms.ids, real)
         opens, closes = self.kinds(ids)
@@ -130,14 +113,14 @@ class TermAutomaton:
         def of_owners(values: Any) -> Any:
             return ops.take_along_axis(values, owners, axis=1)
 
-        count = ops.shape(size)[1]
+        def of_terms(values: Any) -> Any:
+            return _greatest(values, of_owners(groups), count + 1)
+
         last = ops.equal(places, of_owners(lengths) - 1)[:, None]
-        ended = _greatest(ops.logical_and(read, last), owners, count) > 0
-        begins = _greatest(read, owners, count) > 0
-        forbidden = ops.logical_and(terms.numbers == 0, lengths > 0)
-        forbidden = ops.any(ops.logical_and(ended, forbidden[:, None]), axis=-1)
+        found = of_terms(ops.logical_and(read, last)) > 0
+        found, forbidden = found[..., :count], found[..., count]
+        begins = of_terms(read)[..., :count] > 0
         unsure = ops.logical_and(forbidden, ops.logical_not(closed))
-        found = ops.matmul(ops.cast(ended, "float32"), ops.cast(same, "float32")) > 0
         left = ops.where(of_owners(wanted), of_owners(beyond) - places, _MANY)
         here = ops.logical_and(closed[..., None], ops.equal(places, 0)[:, None])
         here = ops.logical_and(ops.logical_or(begun, here), ops.not_equal(ids, _NO_TOKEN)[:, None])
@@ -146,20 +129,28 @@ class TermAutomaton:
         if_word = ops.where(ops.logical_or(unsure[..., None], ops.logical_not(word)), _MANY, left)
         if_not = ops.where(word, _MANY, left)
         if_word, if_not = (
-            -ops.maximum(_greatest(-one, owners, count), -_MANY) for one in (if_word, if_not)
+            -ops.maximum(of_terms(-one)[..., :count], -_MANY) for one in (if_word, if_not)
         )
         # After a closing token, the phrase was already found. Then a prefix has forced it.
         late = ops.logical_and(boundary, unsure[..., None])
         flags = ops.stack([unsure, forbidden, ops.logical_and(forbidden, closed)], axis=-1)
         # Few tables, because a look-up takes longer than the computation on its values.
-        facts = (found, ops.logical_and(begins, wanted[:, None]), if_word, if_not, flags)
+        facts = (found, begins, if_word, if_not, flags)
         return {
             "tokens": tokens,
-            "lead": lead,
+            "lead": lead[:, :count],
             "has_terms": ops.any(wanted, axis=-1),
             "choices": 4 * following + 2 * ops.cast(boundary, "int32") + ops.cast(late, "int32"),
             "nodes": ops.concatenate([ops.cast(one, "int32") for one in facts], axis=-1),
         }
+
+    def first(self, tables: dict[str, Any]) -> State:
+        """Return the state before the first token, for the `tables`.
+
+        It is `node`, int32 `[batch]`, and `met`, boolean `[batch, terms]`: whether each is met.
+        """
+        met = ops.zeros_like(tables["lead"], dtype="bool")
+        return {"node": ops.full_like(tables["lead"][:, 0], _CLOSED), "met": met}
 
     def kinds(self, ids: Any) -> tuple[Any, Any]:
         """Return whether words begin at tokens, and after them, in the shape of `ids`."""
@@ -190,7 +181,7 @@ class TermAutomaton:
         """Return what each next token leads to; see `choice_of` for the order of the tokens.
 
         Args:
-            state: State of each hypothesis, `[batch, hypotheses, ...]`: `first` or from `chosen`.
+            state: State of each hypothesis, `[batch, hypotheses, ...]`: from `first` or `chosen`.
             tables: From `tables`.
             room: Number of tokens that fit into each sequence, int32 `[batch, hypotheses]`.
 
@@ -298,9 +289,8 @@ class TermAutomaton:
 
         Args:
             facts: Facts of the nodes, int32 `[batch, hypotheses, choices, facts]`.
-            found: Alternatives whose terms have been found, boolean
-                `[batch, hypotheses, choices, alternatives]`.
-            lacking: Alternatives whose terms are not met, of the same shape.
+            found: Terms that have been found, boolean `[batch, hypotheses, choices, terms]`.
+            lacking: Terms that are not met, of the same shape.
             tables: From `tables`.
         """
         count = ops.shape(lacking)[-1]
@@ -315,6 +305,26 @@ class TermAutomaton:
         of_part = of_all + ops.min(ops.where(lacking, if_not, _MANY), axis=-1)
         least = ops.minimum(anew, ops.minimum(of_word, of_part))
         return ops.where(tables["has_terms"][:, None, None], least, 0)
+
+
+def _grouped(numbers: Any) -> tuple[Any, Any]:
+    """Number the terms of each row from 0.
+
+    Args:
+        numbers: Numbers of the terms of alternatives, int32 `[batch, alternatives]`; 0 for none.
+
+    Returns:
+        The new numbers, of the same shape, and the number of terms, which alternatives of no term
+        have as their number. If the shape is static, this is the number of alternatives; otherwise
+        the greatest number of terms of a row, at least 1.
+    """
+    first = ops.logical_and(numbers > 0, ops.not_equal(_once(numbers), _NO_TOKEN))
+    smaller = ops.logical_and(first[:, None], numbers[:, None] < numbers[:, :, None])
+    count = ops.shape(numbers)[1]
+    if not all(isinstance(one, int) for one in ops.shape(numbers)):
+        count = ops.max(ops.sum(ops.cast(first, "int32"), axis=-1), initial=1)
+    groups = ops.sum(ops.cast(smaller, "int32"), axis=-1)
+    return ops.where(numbers > 0, groups, count), count
 
 
 def _once(tokens: Any) -> Any:
