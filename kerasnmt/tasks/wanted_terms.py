@@ -2,17 +2,14 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from kerasnmt.columns import as_list, check_same_length
-from kerasnmt.text.glossary import Glossary
 from kerasnmt.text.sentence_ends import split_text
 from kerasnmt.text.term_lines import (
     MOST_TERMS,
     OR,
     SEPARATOR,
-    joined_lines,
-    parse_terms,
     term_line,
     unmet,
 )
@@ -41,47 +38,26 @@ def term_lines(
     return [term_line(*pair) for pair in zip(wanted, unwanted, strict=True)]
 
 
-class Sentence(NamedTuple):
-    """Sentence to translate with terms, or a whole text.
-
-    Attributes:
-        text: Index of its text.
-        source: Sentence.
-        line: Line of its terms.
-    """
-
-    text: int
-    source: str
-    line: str
-
-
-def sentences_of(
-    texts: Sequence[str], lines: Sequence[str], glossary: Glossary | None, splits: bool
-) -> list[Sentence]:
-    """Return the sentences of texts, with the terms of their lines and of a glossary.
+def sentences_of(texts: Sequence[str], bound: Sequence[Any], first_number: int) -> list[list[str]]:
+    """Return the sentences of each text.
 
     Args:
         texts: Texts to translate.
-        lines: Line of terms of each text.
-        glossary: Glossary, which applies to each sentence alone, or None.
-        splits: Whether texts are split into sentences, or each text is one sentence.
+        bound: Whether each translation must contain terms or begin with a prefix.
+        first_number: Number of the first text in the error message.
 
     Raises:
-        ValueError: If a text of several sentences has a term that must occur.
+        ValueError: If such a text has several sentences.
     """
-    sentences = []
-    for index, (text, line) in enumerate(zip(texts, lines, strict=True)):
-        parts = split_text(text) if splits else [text]
-        if len(parts) > 1 and any(term.wanted for term in parse_terms(line)):
+    sentences = [*map(split_text, texts)]
+    for number, (parts, is_bound) in enumerate(zip(sentences, bound, strict=True), first_number):
+        if is_bound and len(parts) > 1:
             raise ValueError(
-                "Expected one sentence in each text with terms, because nothing says in which "
-                f"sentence a term belongs. Received: {len(parts)} sentences in text {index + 1}, "
-                f"{text!r:.80}. Pass one sentence each, or translate with split_sentences=False "
-                "(--search split_sentences=false)."
+                "Expected one sentence in each text with terms or a prefix, because nothing says "
+                f"to which one they belong. Received: {len(parts)} sentences in text {number}, "
+                f"{texts[number - first_number]!r:.80}. Pass one sentence each, or translate with "
+                "split_sentences=False (--search split_sentences=false)."
             )
-        for part in parts:
-            more = glossary.line(part) if glossary else ""
-            sentences.append(Sentence(index, part, joined_lines(line, more)))
     return sentences
 
 

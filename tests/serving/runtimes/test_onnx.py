@@ -206,9 +206,7 @@ def test_the_program_changes_the_search_and_scores(exported):
         load_translator(folder, SearchChanges(search=["beam_sze=4"]))
     with pytest.raises(ValueError, match=r"Expected a run or a preset, with --with"):
         load_run_translator(folder, [folder])
-    with pytest.raises(
-        ValueError, match=r"an export for ONNX Runtime\. .* shortlist="
-    ):
+    with pytest.raises(ValueError, match=r"an export for ONNX Runtime\. .* shortlist="):
         load_translator(folder, SearchChanges(search=["shortlist=true"]))
 
 
