@@ -87,10 +87,10 @@ class Translator:
         if "prefix" in columns:
             self._check_request("forced_prefix", columns)
             sentences = self._sentences(columns["text"], columns["prefix"], first_number)
-            answers = self._of_sentences(
+            of_texts = self._of_sentences(
                 "forced_prefix", columns, sentences, _answers, batch_size, first_number
             )
-            return [*map(_joined, answers)]
+            return [*map(_joined, of_texts)]
         answers = self._run("serving_default", columns, _answers, batch_size, first_number)
         if first_number is not None and self._low_score is not None:
             texts = columns[self.fields[0]]
@@ -628,7 +628,9 @@ class Translator:
         if first_number is not None and self._model.source_lengths is not None:
             self._warn_of_cuts(request["text"], first_number)
         owners = [row for row, parts in enumerate(sentences) for _ in parts]
-        every = {field: [column[row] for row in owners] for field, column in request.items()}
+        every: dict[str, Sequence[Any]] = {
+            field: [column[row] for row in owners] for field, column in request.items()
+        }
         every |= {"text": [one for parts in sentences for one in parts], **columns}
         answers: list[list] = [[] for _ in sentences]
         for row, answer in zip(owners, self._run(name, every, rows, batch_size), strict=True):
