@@ -91,7 +91,7 @@ class Answers(NamedTuple):
                 f"{n_best}. Choose a smaller number or, for a run, a larger --beam-size."
             )
 
-    def of(self, translator: Any, request: dict[str, list], **options: Any) -> list[list[Record]]:
+    def of(self, translator: Any, request: dict[str, list], **options: Any) -> list[list[dict]]:
         """Return the answers to each row of a request, best first.
 
         Args:
@@ -111,7 +111,7 @@ class Answers(NamedTuple):
 
     def _scored(
         self, translator: Any, request: dict[str, list], options: Mapping[str, Any]
-    ) -> list[list[dict[str, Any]]]:
+    ) -> list[list[dict]]:
         if self.n_best is not None:
             rows = translator.n_best(**_texts(request), **options)
         elif self.alignments:
@@ -126,7 +126,7 @@ class Answers(NamedTuple):
 
     def _confident(
         self, translator: Any, request: dict[str, list], options: Mapping[str, Any]
-    ) -> list[list[dict[str, Any]]]:
+    ) -> list[list[dict]]:
         if self.n_best is not None:
             rows = translator.n_best_confidence(**_texts(request), **options)
         else:
@@ -141,9 +141,9 @@ class Answers(NamedTuple):
         self,
         translator: Any,
         request: dict[str, list],
-        rows: list[list[dict[str, Any]]],
+        rows: list[list[dict]],
         options: Mapping[str, Any],
-    ) -> Iterator[list[dict[str, Any]]]:
+    ) -> Iterator[list[dict]]:
         """Yield the best answers with their alignments, which follow the scores."""
         from kerasnmt.alignment import format_pharaoh
 
@@ -154,7 +154,7 @@ class Answers(NamedTuple):
             first = {name: answer[name] for name in (self.name, "score")}
             yield [{**first, "alignment": links, **answer}]
 
-    def lines(self, rows: list[list[Record]], done: int) -> Iterator[str]:
+    def lines(self, rows: list[list[dict]], done: int) -> Iterator[str]:
         """Yield lines of text, after the rows that are done."""
         between = "\t" if self.n_best is None else " ||| "
         for index, answers in enumerate(rows, start=done):
@@ -164,7 +164,7 @@ class Answers(NamedTuple):
                 yield between.join([*front, *cells]) + "\n"
 
     def records(
-        self, rows: list[list[Record]], records: list[Record], form: Format
+        self, rows: list[list[dict]], records: list[Record], form: Format
     ) -> Iterator[tuple[Record, Record]]:
         """Yield the records of the input with their answers.
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -91,11 +91,11 @@ class PairFiles:
     def __iter__(self) -> Iterator[Pair]:
         self.malformed = 0
         if self.columns is not None:
-            rows = table_records(self.paths[0], self.columns, self._malformed)
+            rows = table_records(self.paths[0], self.columns, malformed=self._malformed)
             for record, (source, target) in rows:
                 yield Pair(record, source, target)
             return
-        read = parallel_lines if len(self.paths) == 2 else table_rows
+        read: Any = parallel_lines if len(self.paths) == 2 else table_rows
         for pair in read(*self.paths, malformed=self._malformed):
             source, target = (text.decode() for text in pair)
             yield Pair({"source": source, "target": target}, source, target)

@@ -204,11 +204,10 @@ class RequestFiles:
             OSError: If a file cannot be read.
         """
         lead, done = self._lead.name, 0
-        sources = [(field, self._sources[field.name]) for field in self._others]
-        others = {
-            field.name: Beside(field.name, source, field.values(source), lead)
-            for field, source in sources
-        }
+        others: dict[str, Beside] = {}
+        for field in self._others:
+            source: Any = self._sources[field.name]
+            others[field.name] = Beside(field.name, source, field.values(source), lead)
         for values in self._lead.chunks(self._sources[lead], size):
             request = {lead: values}
             request |= {name: other.take(len(values)) for name, other in others.items()}

@@ -148,6 +148,7 @@ def raw_lines(path: str | os.PathLike) -> Iterator[bytes]:
 def parallel_lines(
     source_path: str | os.PathLike,
     target_path: str | os.PathLike,
+    *,
     malformed: Malformed = refuse,
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yield the pairs of lines of two files.
@@ -166,7 +167,8 @@ def parallel_lines(
             of lines.
     """
     paths, counts = (source_path, target_path), [0, 0]
-    for number, pair in enumerate(zip_longest(*map(raw_lines, paths)), start=1):
+    pairs: Iterator[Any] = zip_longest(*map(raw_lines, paths))
+    for number, pair in enumerate(pairs, start=1):
         counts = [count + (line is not None) for count, line in zip(counts, pair, strict=True)]
         if counts == [number, number] and all(
             is_utf8(path, number, line, malformed) for path, line in zip(paths, pair, strict=True)

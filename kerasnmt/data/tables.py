@@ -33,6 +33,7 @@ _HOW = (
 def table_rows(
     path: str | os.PathLike,
     columns: Sequence[Column] | None = None,
+    *,
     malformed: Malformed = refuse,
 ) -> Iterator[tuple[bytes, ...]]:
     """Yield the chosen columns of each row of a file.
@@ -96,7 +97,7 @@ def table_rows(
 
 
 def table_records(
-    path: str | os.PathLike, columns: Sequence[Column], malformed: Malformed = refuse
+    path: str | os.PathLike, columns: Sequence[Column], *, malformed: Malformed = refuse
 ) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
     """Yield each row of a file as a record with all its fields, and the texts of chosen columns.
 

@@ -67,7 +67,7 @@ class TranslationModel(TextModel, SearchModel):
                 string if `texts` is one string. Contexts are truncated to 1,000 tokens.
             prefixes: Words with which each translation must begin, or an empty string for any
                 words, like `contexts`. None for no prefixes. Words outside the vocabulary become
-                the unknown word.
+                the unknown word. Such a text must be one part.
             terms: Terms that each translation must contain as whole words: for each text, a list
                 of terms, or for one string its list. A term is a text, or a list of alternatives,
                 such as its inflected forms, of which one must occur. If the terms of a text do not
@@ -104,9 +104,9 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: If the model has no tokenizers, an option is out of range, the numbers of
                 texts, prefixes, terms and contexts differ, the model reads contexts but there are
-                none, there are terms with `samples` or, for a text of several sentences,
-                `split_sentences`, the model has no shortlist but shall use one, or the
-                Keras backend is not TensorFlow or JAX.
+                none, there are terms with `samples`, a text of several parts has terms or a prefix,
+                the model has no shortlist but shall use one, or the Keras backend is not TensorFlow
+                or JAX.
         """
         SearchOptions.from_keywords(options)  # check that there are no other keywords
         translator = self._translator(

@@ -16,15 +16,17 @@ from kerasnmt.tasks.one_or_many import one_or_many
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress, ServedModel
 from kerasnmt.tasks.wanted_terms import (
+    Sentence,
     TermLists,
     check_terms,
-    sentences_of,
+    parts_of,
     term_lines,
     warn_of_unmet,
 )
 from kerasnmt.text.glossary import Glossary
 from kerasnmt.text.parts import Parts
 from kerasnmt.text.sentence_ends import join_texts
+from kerasnmt.text.term_lines import joined_lines, parse_terms
 
 
 class Translator:
@@ -77,18 +79,23 @@ class Translator:
             caption or the answer to a question.
 
         Raises:
-            ValueError: If the model has other fields, a column is one string, or the columns differ
-                in length.
+            ValueError: If the model has other fields, a column is one string, the columns differ
+                in length, or the model splits a text that has a prefix into several parts.
         """
         check_same_index(**request)
         columns = {field: as_list(field, column, "rows") for field, column in request.items()}
         first, *others = [*columns] or ["text"]
         for name in others:
             check_same_length(f"rows of {name}", columns[name], f"of {first}", len(columns[first]))
-        forced = "prefix" in columns
-        name = "forced_prefix" if forced else "serving_default"
-        answers = self._run(name, columns, _answers, batch_size, first_number)
-        if first_number is not None and self._low_score is not None and not forced:
+        if "prefix" in columns:
+            self._check_request("forced_prefix", columns)
+            sentences = self._sentences(columns["text"], columns["prefix"], first_number)
+            of_texts = self._of_sentences(
+                "forced_prefix", columns, sentences, _answers, batch_size, first_number
+            )
+            return [*map(_joined, of_texts)]
+        answers = self._run("serving_default", columns, _answers, batch_size, first_number)
+        if first_number is not None and self._low_score is not None:
             texts = columns[self.fields[0]]
             self._warn_of_low_scores(texts, answers, self._low_score, first_number)
         return answers
@@ -186,9 +193,9 @@ class Translator:
             first_number: Number of the first text in warnings.
 
         Raises:
-            ValueError: If the model cannot search for terms, or splits a text that has a term which
-                must occur; or if the terms of a text are too many, or one cannot occur without a
-                forbidden text.
+            ValueError: If the model cannot search for terms, or splits a text that has a prefix or
+                a term which must occur into several parts; or if the terms of a text are too many,
+                or one cannot occur without a forbidden text.
         """
 
         def rows(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float, list[str]]]:
@@ -199,30 +206,28 @@ class Translator:
         if glossary is not None and not isinstance(glossary, Glossary):
             glossary = Glossary(glossary)
         texts = request["text"]
-        parts = Parts.of(self.description) if "prefix" not in request else None
-        sentences = sentences_of(texts, lines, glossary, parts)
+        wanted = [any(term.wanted for term in parse_terms(line)) for line in lines]
+        bound = [*map(any, zip(wanted, request.get("prefix", wanted), strict=True))]
+        parts = self._parts(texts, bound, first_number)
+        sentences = [
+            Sentence(index, part, joined_lines(line, glossary.line(part) if glossary else ""))
+            for index, (line, row) in enumerate(zip(lines, parts, strict=True))
+            for part in row
+        ]
         check_terms(sentences, self.description, first_number)
         name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
         self._function(name)  # raises an error before the first text that has a term
-        if not any(one.line for one in sentences):
+        terms = [one.line for one in sentences]
+        if not any(terms):
             return self.ask(request, batch_size=batch_size, first_number=first_number)
-        columns = {
-            name: [column[one.text] for one in sentences] for name, column in request.items()
-        }
-        columns |= {
-            "text": [one.source for one in sentences],
-            "terms": [one.line for one in sentences],
-        }
-        if self._model.source_lengths is not None:
-            self._warn_of_cuts(texts, first_number)
-        found: list[list[tuple[str, float]]] = [[] for _ in texts]
-        answers = self._run(name, columns, rows, batch_size)
-        told = []
-        for one, (text, score, written) in zip(sentences, answers, strict=True):
-            told.append((one, text, written))
-            found[one.text].append((text, score))
-        warn_of_unmet(told, first_number, 5)
-        return [(join_texts([t for t, _ in row]), sum(score for _, score in row)) for row in found]
+        answers = self._of_parts(name, request, parts, rows, batch_size, first_number, terms=terms)
+        flat = (answer for row in answers for answer in row)
+        warn_of_unmet(
+            [(one, text, written) for one, (text, _, written) in zip(sentences, flat, strict=True)],
+            first_number,
+            5,
+        )
+        return [*map(_joined, answers)]
 
     def stream(
         self, text: str, *, context: str | None = None, prefix: str | None = None
@@ -269,13 +274,14 @@ class Translator:
                 f"{type(text).__name__}. Call translate for a list of texts."
             )
         columns = self._texts("text", [text], None if context is None else [context])
-        if prefix is not None:
+        if prefix:
             columns["prefix"] = as_texts("prefix", [prefix])
-        self._check_request("serving_default" if prefix is None else "forced_prefix", columns)
+            self._parts([text], [True], first_number)
+        self._check_request("forced_prefix" if prefix else "serving_default", columns)
         if self._model.source_lengths is not None:
             self._warn_of_cuts(columns["text"], first_number)
         progress = self._model.progress({field: values[0] for field, values in columns.items()})
-        warns = self._low_score is not None and prefix is None
+        warns = self._low_score is not None and not prefix
         return self._warned(progress, text, first_number) if warns else progress
 
     def _warned(
@@ -381,19 +387,11 @@ class Translator:
                 or an argument does not match the texts or the model.
         """
         request = self._texts("texts", texts, contexts)
-        split = Parts.of(self.description)
-        sentences = [split.split(text) if split else [text] for text in request["text"]]
-        owners = [row for row, parts in enumerate(sentences) for _ in parts]
-        columns = {name: [column[row] for row in owners] for name, column in request.items()}
-        columns["text"] = [one for parts in sentences for one in parts]
-        if split:
-            self._warn_of_cuts(request["text"], first_number)
-        numbered = None if split else first_number
-        answers = self._run("confidence", columns, self._confident, batch_size, numbered)
-        of_text: list[list[Confidence]] = [[] for _ in sentences]
-        for row, answer in zip(owners, answers, strict=True):
-            of_text[row].append(answer)
-        return [*map(Confidence.joined, of_text)]
+        parts = self._parts(request["text"], [False] * len(request["text"]))
+        answers = self._of_parts(
+            "confidence", request, parts, self._confident, batch_size, first_number
+        )
+        return [*map(Confidence.joined, answers)]
 
     @one_or_many
     def n_best_confidence(
@@ -598,6 +596,49 @@ class Translator:
         if name not in self._model.signatures:
             raise ValueError(_MISSING[name])
 
+    def _parts(
+        self, texts: Sequence[str], bound: Sequence[Any], first_number: int | None = None
+    ) -> list[list[str]]:
+        """Return the parts of each text, or only the text if the model does not split texts.
+
+        See `parts_of`.
+        """
+        return parts_of(texts, bound, Parts.of(self.description), first_number or 1)
+
+    def _of_parts(
+        self,
+        name: str,
+        request: Mapping[str, Sequence[Any]],
+        parts: list[list[str]],
+        rows: Callable[[dict[str, np.ndarray]], Iterable],
+        batch_size: int,
+        first_number: int | None,
+        **columns: Sequence[Any],
+    ) -> list[list]:
+        """Run a function on all parts of the texts; see `_run`.
+
+        Args:
+            name: Name of the function.
+            request: Columns with a value for each text.
+            parts: Parts of each text.
+            rows: Function that returns the answers of a batch from its outputs.
+            batch_size: Number of parts in a batch.
+            first_number: Number of the first text in warnings, or None for no warnings.
+            **columns: Columns with a value for each part.
+
+        Returns:
+            The answers to the parts of each text.
+        """
+        if first_number is not None and self._model.source_lengths is not None:
+            self._warn_of_cuts(request["text"], first_number)
+        owners = [row for row, some in enumerate(parts) for _ in some]
+        every = {field: [column[row] for row in owners] for field, column in request.items()}
+        every |= {"text": [one for some in parts for one in some], **columns}
+        answers: list[list] = [[] for _ in parts]
+        for row, answer in zip(owners, self._run(name, every, rows, batch_size), strict=True):
+            answers[row].append(answer)
+        return answers
+
     def _function(self, name: str) -> Callable:
         """Return the function of a signature, and cache it."""
         if name not in self._functions:
@@ -725,6 +766,11 @@ def _answers(outputs: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
     """Return the text and the score of each answer of a batch."""
     (name,) = outputs.keys() - {"score"}
     return zip(map(decode, outputs[name]), outputs["score"].tolist(), strict=True)
+
+
+def _joined(answers: Sequence[Sequence[Any]]) -> tuple[str, float]:
+    """Return the translation of a text, and the sum of the scores, from those of its parts."""
+    return join_texts([text for text, *_ in answers]), sum(score for _, score, *_ in answers)
 
 
 # Errors for functions that a model does not have.

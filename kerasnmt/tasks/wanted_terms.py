@@ -5,16 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kerasnmt.columns import as_list, check_same_length, first_few
-from kerasnmt.text.glossary import Glossary
 from kerasnmt.text.parts import Parts
 from kerasnmt.text.term_lines import (
     MOST_TERMS,
     OR,
     SEPARATOR,
     check_contradictions,
-    joined_lines,
     or_list,
-    parse_terms,
     term_line,
     unmet,
 )
@@ -64,34 +61,31 @@ class Sentence(NamedTuple):
     line: str
 
 
-def sentences_of(
-    texts: Sequence[str], lines: Sequence[str], glossary: Glossary | None, split: Parts | None
-) -> list[Sentence]:
-    """Return the sentences of texts, with the terms of their lines and of a glossary.
+def parts_of(
+    texts: Sequence[str], bound: Sequence[Any], split: Parts | None, first_number: int
+) -> list[list[str]]:
+    """Return the parts of each text that are translated one by one.
 
     Args:
         texts: Texts to translate.
-        lines: Line of terms of each text.
-        glossary: Glossary, which applies to each sentence alone, or None.
-        split: Split of the texts, or None if each text is one sentence.
+        bound: Whether each translation must contain terms or begin with a prefix.
+        split: Split of the texts, or None if each text is one part.
+        first_number: Number of the first text in the error message.
 
     Raises:
-        ValueError: If a text of several sentences has a term that must occur.
+        ValueError: If such a text has several parts.
     """
-    sentences = []
-    for index, (text, line) in enumerate(zip(texts, lines, strict=True)):
-        parts = split.split(text) if split else [text]
-        if len(parts) > 1 and any(term.wanted for term in parse_terms(line)):
+    found = [split.split(text) if split else [text] for text in texts]
+    for number, (parts, is_bound) in enumerate(zip(found, bound, strict=True), first_number):
+        if is_bound and len(parts) > 1:
+            unit = "word" if split and split.words else "sentence"
             raise ValueError(
-                "Expected one sentence in each text with terms, because nothing says in which "
-                f"sentence a term belongs. Received: {len(parts)} sentences in text {index + 1}, "
-                f"{text!r:.80}. Pass one sentence each, or translate with split_sentences=False "
-                "(--search split_sentences=false)."
+                f"Expected one {unit} in each text with terms or a prefix, because nothing says "
+                f"to which one they belong. Received: {len(parts)} {unit}s in text {number}, "
+                f"{texts[number - first_number]!r:.80}. Pass one {unit} each, or translate with "
+                f"split_{unit}s=False (--search split_{unit}s=false)."
             )
-        for part in parts:
-            more = glossary.line(part) if glossary else ""
-            sentences.append(Sentence(index, part, joined_lines(line, more)))
-    return sentences
+    return found
 
 
 def check_terms(

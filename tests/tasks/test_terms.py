@@ -246,6 +246,21 @@ def test_texts_that_are_split_into_sentences(word_model):
         word_model.translate(texts, terms=[["dab"], [], []], **options)
 
 
+def test_a_prefix_belongs_to_one_sentence(word_model):
+    texts = ["Two dogs run. A man reads.", "a man"]
+    options = {"split_sentences": True, **OPTIONS}
+    plain = word_model.translate(texts, **options)
+    assert plain[0] != word_model.translate(texts, **OPTIONS)[0]
+    for terms in ({}, {"forbidden": [["xyz"]] * 2}):
+        found = word_model.translate(texts, prefixes=["", "dab"], **terms, **options)
+        assert found[0] == plain[0] and found[1].split()[0] == "dab"
+        with pytest.raises(ValueError, match=r"terms or a prefix, .* 2 sentences in text 1, 'Two"):
+            word_model.translate(texts, prefixes=["dab", ""], **terms, **options)
+    assert "".join(word_model.stream(texts[0], prefix="", **options)) == plain[0]
+    with pytest.raises(ValueError, match="2 sentences in text 1"):
+        word_model.stream(texts[0], prefix="dab", **options)
+
+
 def test_greedy_search_avoids_what_is_forbidden(word_model):
     plain = word_model.translate(TEXTS, beam_size=1, max_length=14)
     avoided = [[word] for word in (text.split()[0] for text in plain)]

@@ -26,6 +26,8 @@ from kerasnmt.training import (
     train,
     translation_scores,
 )
+from kerasnmt.training.prepared import prepare
+from kerasnmt.training.starts import NewStart
 
 pytestmark = [
     pytest.mark.long("trains a recipe, interrupts and resumes it"),
@@ -713,6 +715,20 @@ def test_what_cannot_replace_unknown_words(tmp_path, name):
     document["search"]["replace_unknown"] = True
     with pytest.raises(ValueError, match=rf"search: Expected .*replace_unknown=True with {name}"):
         train(Recipe.from_dict(document), tmp_path / "run")
+
+
+def test_the_recipe_makes_a_shortlist(tmp_path):
+    document = small_document()
+    document["search"]["shortlist"] = True
+    start = NewStart(Recipe.from_dict(document), RunFolder(tmp_path / "run"), Console(quiet=True))
+    model = prepare(start).model
+    kept = model.shortlist.document()
+    pairs = [(pair.source, pair.target) for pair in builtin_corpus(20)]
+    assert kept == model.make_shortlist(*zip(*pairs, strict=True)).document()
+    assert kept != model.make_shortlist(*zip(*pairs[1:], strict=True)).document()
+    document["model"]["name"] = "pointer_generator_gru"
+    with pytest.raises(ValueError, match="shortlist"):
+        prepare(NewStart(Recipe.from_dict(document), start.run, start.console))
 
 
 @pytest.mark.thorough("trains another run for one option of the search")
