@@ -22,6 +22,7 @@ _CONFLICTS = {
     "--prefix": (_LISTS, "it gives the best translation alone"),
     "--terms": (_LISTS, "it gives the best translation alone"),
     "--glossary": (_LISTS, "it gives the best translation alone"),
+    "--lexicon": (_LISTS, "it gives the best translation alone"),
     "--stream": (
         (*_LISTS, "--scores", "--terms", "--glossary", "--columns", "--format"),
         "it writes nothing but the translations",

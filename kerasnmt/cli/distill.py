@@ -39,7 +39,7 @@ class _Teacher(NamedTuple):
 
     model: str
     changes: SearchChanges
-    tags: str | None
+    tags: list[str] | None
     tokenize: str | None
     batch_size: int
 

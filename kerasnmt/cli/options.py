@@ -83,13 +83,13 @@ TagsColumn = Annotated[
     ),
 ]
 Tags = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--tags",
         "--language",
         metavar="TAGS",
         help="Tags to put in front of every text, such as 'V;PST', for models that were trained "
-        "with tags. A tag for a language is also found by another code of the language: de is deu.",
+        "with tags; repeatable. The tag of a language is also found by its other codes: de is deu.",
     ),
 ]
 Language = Annotated[

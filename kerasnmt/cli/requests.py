@@ -55,7 +55,7 @@ def check_reads_tags(option: str, translator: Any) -> None:
         )
 
 
-def checked_tags(tags: str | None, translator: Any) -> list[str]:
+def checked_tags(tags: Sequence[str] | None, translator: Any) -> list[str]:
     """Return the tags of `--tags` as they stand in front of a text, such as `<V>` and `<PST>`.
 
     Args:
@@ -67,7 +67,8 @@ def checked_tags(tags: str | None, translator: Any) -> list[str]:
         ValueError: If a tag is malformed or not in the vocabulary of the model; see also
             `check_reads_tags`.
     """
-    written = written_tags(tags or "")
+    given = ";".join(tags or [])
+    written = written_tags(given)
     if written:
         check_reads_tags("--tags", translator)
     known = translator.description.get("source_tags")
@@ -77,7 +78,7 @@ def checked_tags(tags: str | None, translator: Any) -> list[str]:
     if None in found:
         unknown = ", ".join(tag for tag, one in zip(written, found, strict=True) if one is None)
         raise ValueError(
-            f"Expected tags that the model knows: {some_tags(known)}. Received: --tags {tags}, "
+            f"Expected tags that the model knows: {some_tags(known)}. Received: --tags {given}, "
             f"with {unknown}."
         )
     return found

@@ -208,6 +208,7 @@ def translate(
         "--prefix": prefix,
         "--terms": terms,
         "--glossary": glossary,
+        "--lexicon": lexicon,
         "--stream": stream,
         "--columns": columns,
         "--format": form is not Format.TEXT and not columns,

@@ -237,7 +237,7 @@ def _csv_rows(path: str | os.PathLike, malformed: Malformed) -> Iterator[tuple[i
     reader = csv.reader(lines, strict=True)
     try:
         for row in filter(None, reader):  # an empty line is no row
-            text = "".join(row).encode("utf-8", "surrogateescape")
+            text = ",".join(row).encode("utf-8", "surrogateescape")
             if is_utf8(path, reader.line_num, text, malformed):
                 yield reader.line_num, row
     except csv.Error as error:

@@ -347,7 +347,10 @@ class TranslationModel(TextModel, SearchModel):
                 no tokenizers.
         """
         self._need_tokenizers()
-        self.source_tokenizer = self.source_tokenizer.for_language(language)
+        tokenizer = self.source_tokenizer.for_language(language)
+        if self.target_tokenizer is self.source_tokenizer:
+            self.target_tokenizer = tokenizer  # whose targets have no default tags
+        self.source_tokenizer = tokenizer
         self._translators.clear()  # they have the earlier tokenizer
 
     def _translator_of_whole_texts(self, options: dict[str, Any]) -> Any:

@@ -22,6 +22,7 @@ from kerasnmt.runtime.search_model import OnnxSearchModel
 from kerasnmt.runtime.terms import Alternative, Terms
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.tasks.streaming import as_text_step, check_streams, joined, settled_words
+from kerasnmt.tasks.wanted_terms import checked_parts
 from kerasnmt.text.parts import Parts, looked_up
 from kerasnmt.text.sentence_ends import join_texts
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, parse_terms
@@ -50,6 +51,11 @@ class _Source(NamedTuple):
     def empty(self) -> np.ndarray:
         """Boolean `[batch]`, True for texts without tokens."""
         return self.inputs["source_ids"][:, :1].ravel() == END_ID
+
+    def without_known(self, prefixes: Texts) -> "_Source":
+        """Return the texts, where those with a prefix are not in the lexicon."""
+        pairs = zip(self.known, prefixes, strict=True)
+        return self._replace(known=["" if prefix else one for one, prefix in pairs])
 
     def repeated(self, times: int) -> "_Source":
         """Return the texts, each of them several times."""
@@ -100,10 +106,10 @@ class OnnxTranslation(OnnxSearchModel):
             ValueError: If the search draws several samples.
         """
         check_streams(self._options)
-        if "prefix" in request:
-            return self._streamed(**request)
-        (sentences,) = self._sentences([request["text"]])
-        streams = [self._streamed(**{**request, "text": sentence}) for sentence in sentences]
+        request = {name: one for name, one in request.items() if one or name != "prefix"}
+        texts = [_string(request["text"]) if self._parts else request["text"]]
+        (parts,) = checked_parts(texts, ["prefix" in request], self._parts, 1)
+        streams = [self._streamed(**{**request, "text": part}) for part in parts]
         return joined(streams) if self._parts else streams[0]
 
     def _streamed(
@@ -113,8 +119,9 @@ class OnnxTranslation(OnnxSearchModel):
         prefix: str | bytes | None = None,
     ) -> Iterator[Progress]:
         source = self._read([text], None if context is None else [context])
-        if source.empty[0] or source.known[0]:
-            yield Progress(source.known[0], "", 0.0)
+        known = "" if prefix else source.known[0]
+        if source.empty[0] or known:
+            yield Progress(known, "", 0.0)
             return
         (words,) = self._words(source)
         prefix_ids = None if prefix is None else padded(self._target_ids([prefix], source))
@@ -156,7 +163,7 @@ class OnnxTranslation(OnnxSearchModel):
     def _continued(
         self, prefix: Texts, text: Texts, context: Texts | None = None
     ) -> dict[str, np.ndarray]:
-        source = self._read(text, context)
+        source = self._read(text, context).without_known(prefix)
         return self._first(source, prefix_ids=padded(self._target_ids(prefix, source)))
 
     def _with_terms(
@@ -175,6 +182,7 @@ class OnnxTranslation(OnnxSearchModel):
             "terms": Terms([row for row, _ in read], *self._target.word_places)
         }
         if prefix is not None:
+            source = source.without_known(prefix)
             options["prefix_ids"] = padded(self._target_ids(prefix, source))
         return {**self._first(source, **options), "written": written}
 

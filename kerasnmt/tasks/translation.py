@@ -16,6 +16,7 @@ from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.tasks.shortlists import ShortlistInGraph
 from kerasnmt.tasks.streaming import joined
 from kerasnmt.tasks.task import Steps
+from kerasnmt.tasks.wanted_terms import checked_parts
 from kerasnmt.text.parts import Parts, looked_up
 from kerasnmt.text.split_sentences import join_sentences, split_parts
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
@@ -89,8 +90,9 @@ class TranslationTask(SearchTask):
         split_words: The same for words, without the punctuation marks and symbols around them; for
             models that read single words.
         lexicon: Answers to texts, or parts of a split text, that the model shall not translate. A
-            text is looked up without its tags, and then in lowercase. Only `serving_default`,
-            `with_terms` and `forced_prefix` use the lexicon. The score of such an answer is 0.
+            text is looked up without its tags, and then in lowercase. Only `serving_default` and
+            `with_terms` use the lexicon, and `forced_prefix` for an empty prefix. The score of such
+            an answer is 0.
         shortlist: Whether the search is restricted to the ids that the model's shortlist has for
             the sources of a batch, and those of prefixes and terms. Then the answer to a row can
             depend on other rows. `score`, `confidence` and `inspect` use the whole vocabulary for
@@ -151,6 +153,7 @@ class TranslationTask(SearchTask):
             "replace_unknown": self.codec.replaces,
             "split_sentences": self.parts is not None and not self.parts.words,
             "split_words": self.parts is not None and self.parts.words,
+            "lexicon": bool(self.lexicon),
             "shortlist": self.shortlist is not None,
             "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
@@ -245,15 +248,18 @@ class TranslationTask(SearchTask):
 
         See `SearchTask`. The parts of a text that is split follow each other.
         """
+        request = {name: one for name, one in request.items() if one or name != "prefix"}
         text = request["text"]
         text = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        parts = [text] if self.parts is None or "prefix" in request else self.parts.split(text)
+        (parts,) = checked_parts([text], ["prefix" in request], self.parts, 1)
         streams = [self._progress_of_part({**request, "text": part}) for part in parts]
         return streams[0] if self.parts is None else joined(streams)
 
     def _progress_of_part(self, request: Mapping[str, Any]) -> Iterator[Progress]:
         known = looked_up(request["text"], self.lexicon, self.codec.source_tokenizer.tags)
-        return iter([Progress(known, "", 0.0)]) if known else super().progress(request)
+        if not known or "prefix" in request:
+            return super().progress(request)
+        return iter([Progress(known, "", 0.0)])
 
     def copied_words(self, source: EncodedSource) -> list[str]:
         """Return the words of the ids outside the vocabulary, for one request."""
@@ -311,6 +317,8 @@ class TranslationTask(SearchTask):
         self, prefix: tf.Tensor, *texts: tf.Tensor
     ) -> tuple[dict[str, Any], EncodedSource]:
         batch, source = self._read(*texts)
+        if source.known is not None:
+            source = source._replace(known=tf.where(prefix == "", source.known, ""))
         prefix_ids = self.codec.encode_target(prefix, source).to_tensor(PAD_ID)
         return self._listing({**batch, "prefix_ids": prefix_ids}), source
 

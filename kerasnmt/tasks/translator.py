@@ -19,7 +19,7 @@ from kerasnmt.tasks.wanted_terms import (
     Sentence,
     TermLists,
     check_terms,
-    parts_of,
+    checked_parts,
     term_lines,
     warn_of_unmet,
 )
@@ -89,9 +89,9 @@ class Translator:
             check_same_length(f"rows of {name}", columns[name], f"of {first}", len(columns[first]))
         if "prefix" in columns:
             self._check_request("forced_prefix", columns)
-            sentences = self._sentences(columns["text"], columns["prefix"], first_number)
-            of_texts = self._of_sentences(
-                "forced_prefix", columns, sentences, _answers, batch_size, first_number
+            parts = self._parts(columns["text"], columns["prefix"], first_number)
+            of_texts = self._of_parts(
+                "forced_prefix", columns, parts, _answers, batch_size, first_number
             )
             return [*map(_joined, of_texts)]
         answers = self._run("serving_default", columns, _answers, batch_size, first_number)
@@ -210,7 +210,7 @@ class Translator:
         bound = [*map(any, zip(wanted, request.get("prefix", wanted), strict=True))]
         parts = self._parts(texts, bound, first_number)
         sentences = [
-            Sentence(index, part, joined_lines(line, glossary.line(part) if glossary else ""))
+            Sentence(index, joined_lines(line, glossary.line(part) if glossary else ""))
             for index, (line, row) in enumerate(zip(lines, parts, strict=True))
             for part in row
         ]
@@ -335,9 +335,10 @@ class Translator:
     ) -> Any:
         """Return the translations whose weights `attention` returns: not split into sentences.
 
-        See `best`, which gives the same for a model that does not split texts.
+        See `best`, which gives the same for a model that neither splits texts nor has a lexicon.
         """
-        ask: Callable = self.n_best if Parts.of(self.description) else self.best
+        others = Parts.of(self.description) or self.description.get("lexicon")
+        ask: Callable = self.n_best if others else self.best
         answers = ask(texts, contexts=contexts, batch_size=batch_size, first_number=first_number)
         return [ranked[0] for ranked in answers] if ask == self.n_best else answers
 
@@ -601,9 +602,9 @@ class Translator:
     ) -> list[list[str]]:
         """Return the parts of each text, or only the text if the model does not split texts.
 
-        See `parts_of`.
+        See `checked_parts`.
         """
-        return parts_of(texts, bound, Parts.of(self.description), first_number or 1)
+        return checked_parts(texts, bound, Parts.of(self.description), first_number or 1)
 
     def _of_parts(
         self,

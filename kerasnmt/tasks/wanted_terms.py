@@ -52,16 +52,14 @@ class Sentence(NamedTuple):
 
     Attributes:
         text: Index of its text.
-        source: Sentence.
         line: Line of its terms.
     """
 
     text: int
-    source: str
     line: str
 
 
-def parts_of(
+def checked_parts(
     texts: Sequence[str], bound: Sequence[Any], split: Parts | None, first_number: int
 ) -> list[list[str]]:
     """Return the parts of each text that are translated one by one.

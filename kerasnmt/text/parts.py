@@ -1,5 +1,6 @@
 """Parts of texts that a model translates one by one, without TensorFlow."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +10,7 @@ from kerasnmt.text.sentence_ends import split_text
 
 # White space in a character class of any library of regular expressions.
 SPACES = "\t\n\v\f\r\x1e\x1f \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+APOSTROPHES = "'’"
 OUTER_SPACES = f"^[{SPACES}]+|[{SPACES}]+$"
 
 
@@ -18,8 +20,8 @@ class Parts(NamedTuple):
     Tags at the start of a text, such as `<de>`, stand in front of each part.
 
     Attributes:
-        words: Whether the parts are words, without the punctuation marks and symbols around them,
-            not sentences.
+        words: Whether the parts are words, without the signs around them, not sentences; see
+            `split_into_words`.
         tags: Tags that the model knows.
     """
 
@@ -39,7 +41,8 @@ class Parts(NamedTuple):
         return [tags + part if part else part for part in parts]
 
 
-def starts_with(tags: Iterable[str]) -> str:
+@functools.lru_cache(maxsize=16)
+def starts_with(tags: tuple[str, ...]) -> str:
     """Return a pattern of tags at the start of a text, if any, with white space before each."""
     known = "|".join(map(re.escape, tags))
     return f"^(?:[{SPACES}]*(?:{known}))*" if known else "^"
@@ -47,20 +50,29 @@ def starts_with(tags: Iterable[str]) -> str:
 
 def tags_at_start(text: str, tags: Iterable[str]) -> str:
     """Return the tags with which a text begins, with the white space before each."""
-    found: Any = re.match(starts_with(tags), text)  # matches any text
+    found: Any = re.match(starts_with(tuple(tags)), text)  # matches any text
     return found[0]
 
 
 def split_into_words(text: str) -> list[str]:
-    """Split a text into words, at least one, which may be empty."""
-    words = map(without_signs, re.split(f"[{SPACES}]+", text))
+    """Split a text into words, at least one, which may be empty.
+
+    A word begins with a letter or a number, and ends with one of them or a mark. An apostrophe
+    before or after it belongs to it, but not both, which are quotation marks.
+    """
+    words = map(_bare, re.split(f"[{SPACES}]+", text))
     return [word for word in words if word] or [""]
 
 
-def without_signs(word: str) -> str:
-    """Remove the punctuation marks and symbols at the start and the end of a word."""
-    letters = [place for place, one in enumerate(word) if unicodedata.category(one)[0] not in "PS"]
-    return word[letters[0] : letters[-1] + 1] if letters else ""
+def _bare(word: str) -> str:
+    """Return a word without the signs around it."""
+    kinds = ["A" if one in APOSTROPHES else unicodedata.category(one)[0] for one in word]
+    first = next((place for place, kind in enumerate(kinds) if kind in "LNA"), len(word))
+    last = next((place for place in range(len(word), first, -1) if kinds[place - 1] in "LNMA"), 0)
+    word = word[first:last]
+    if len(word) > 1 and word[0] in APOSTROPHES and word[-1] in APOSTROPHES:
+        word = word[1:-1]
+    return "" if all(one in APOSTROPHES for one in word) else word
 
 
 def looked_up(text: str, lexicon: Mapping[str, str], tags: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
-from kerasnmt.text.parts import SPACES, Parts, starts_with
+from kerasnmt.text.parts import APOSTROPHES, SPACES, Parts, starts_with
 from kerasnmt.text.sentence_ends import END, REPLACEMENTS
 
 
@@ -49,7 +49,7 @@ def join_sentences(sentences: tf.RaggedTensor) -> tf.Tensor:
 
 
 def split_words(text: tf.Tensor) -> tf.RaggedTensor:
-    """Split texts into words, without the punctuation marks and symbols around them.
+    """Split texts into words, without the signs around them; see `parts.split_into_words`.
 
     Args:
         text: Texts, string `[batch]`.
@@ -57,10 +57,14 @@ def split_words(text: tf.Tensor) -> tf.RaggedTensor:
     Returns:
         The words, string `[batch, (words)]`. Each text has at least one, which may be empty.
     """
+    text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
+    kept = rf"\p{{L}}\p{{N}}{APOSTROPHES}{END}"
     for pattern, replacement in (
-        (f"[{SPACES}]+", END),
-        (rf"(^|{END})[\p{{P}}\p{{S}}]+", r"\1"),
-        (rf"[\p{{P}}\p{{S}}]+({END}|$)", r"\1"),
+        (f"[{SPACES}]+", END + END),  # two, so that each word has its own
+        (rf"(^|{END})[^{kept}]+", r"\1"),
+        (rf"[^{kept}\p{{M}}]+({END}|$)", r"\1"),
+        (rf"(^|{END})[{APOSTROPHES}]([^{END}]*)[{APOSTROPHES}]({END}|$)", r"\1\2\3"),
+        (rf"(^|{END})[{APOSTROPHES}]+({END}|$)", r"\1\2"),
         (f"^{END}+|{END}+$", ""),
         (f"{END}+", END),
     ):
@@ -79,7 +83,7 @@ def split_parts(parts: Parts, text: tf.Tensor) -> tf.RaggedTensor:
         The parts, string `[batch, (parts)]`. Each text has at least one.
     """
     split = split_words if parts.words else split_sentences
-    start = starts_with(parts.tags)
+    start = starts_with(tuple(parts.tags))
     found = split(tf.strings.regex_replace(text, start, "", replace_global=False))
     tags = tf.strings.regex_replace(text, rf"({start})\C*$", r"\1")
     tags = tf.gather(tags, found.value_rowids())

@@ -138,7 +138,7 @@ class TranslationCodec:
         """Look texts up in the lexicon."""
         if self.lexicon is None:
             return None
-        for pattern in (starts_with(self.source_tokenizer.tags), OUTER_SPACES):
+        for pattern in (starts_with(tuple(self.source_tokenizer.tags)), OUTER_SPACES):
             text = tf.strings.regex_replace(text, pattern, "")
         found, lower = map(self.lexicon.lookup, (text, tf.strings.lower(text, encoding="utf-8")))
         return tf.where(found == "", lower, found)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kerasnmt.ids import END_ID, UNKNOWN_ID
-from kerasnmt.text.parts import without_signs
 from kerasnmt.text.tags import characters_and_tags, is_tag
 from kerasnmt.text.whole_words import NO_LETTER, word_places
 from kerasnmt.text.word_indices import JOINER
@@ -169,7 +168,7 @@ class _PlainWords(_Words):
     def _words(self, text: bytes) -> list[bytes]:
         spaced = text.decode("utf-8", "surrogateescape").translate(_SPACES)
         words = spaced.lower().encode().split()
-        plain = (without_signs(word.decode()).encode() for word in words)
+        plain = (_without_signs(word.decode()).encode() for word in words)
         return [word for word in plain if word]
 
 
@@ -352,6 +351,12 @@ def _stripped(text: str) -> str:
     while first < last and _is_space(text[last - 1]):
         last -= 1
     return text[first:last]
+
+
+def _without_signs(word: str) -> str:
+    """Return a word without the punctuation marks and symbols around it."""
+    inside = [place for place, one in enumerate(word) if unicodedata.category(one)[0] not in "PS"]
+    return word[inside[0] : inside[-1] + 1] if inside else ""
 
 
 def _is_space(character: str) -> bool:

@@ -54,6 +54,7 @@ def test_the_same_tags_for_all_texts(kerasnmt, tagged_run):
     assert expected[1] == "\t0.000000" and expected != translations(WORDS, "--scores")
     for tags in ("V;PST", "V PST", "<V>;PST"):
         assert translations(WORDS, "--scores", "--tags", tags) == expected
+    assert translations(WORDS, "--scores", "--tags", "V", "--language", "PST") == expected
     assert translations(WORDS, "--tags", " ; ") == translations(WORDS)
     n_best = ("--n-best", 2)
     assert translations(WORDS, "--tags", "N", *n_best) == translations(
@@ -164,6 +165,16 @@ def test_a_model_of_one_language(tagged_run, tmp_path):
         model.set_language("fr")
     with pytest.raises(ValueError, match=r"by its code of ISO .* Received: 'German'"):
         model.set_language("German")
+
+
+def test_a_shared_tokenizer_stays_shared(tmp_path):
+    tokenizer = CharacterTokenizer([*"abc", *LANGUAGES])
+    model = zoo.pointer_generator_gru(tokenizer, units=4, embedding_dim=3)
+    model.set_language("de")
+    model.save(tmp_path / "model.keras")
+    again = load_model(tmp_path / "model.keras")
+    assert again.target_tokenizer is again.source_tokenizer
+    assert again.source_tokenizer.default_tags == "<deu>"
 
 
 @pytest.mark.parametrize(

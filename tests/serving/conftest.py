@@ -207,6 +207,7 @@ def description_of(model, source_kind, target_kind, **options):
         "replace_unknown": False,
         "split_sentences": False,
         "split_words": False,
+        "lexicon": False,
         "shortlist": False,
         "weights": "float32",
         "source_kind": source_kind,

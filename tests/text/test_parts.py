@@ -11,7 +11,22 @@ from kerasnmt.text.split_sentences import split_parts
 from kerasnmt.text.translation_codec import TranslationCodec
 
 ODD = ["a", "b ", "...", "<x>", " <y>", "\u00a0", "\u3000", "!", "«", "»", "'", "-", "é", " ", "\t"]
-ODD += ["\n", "\x1e", "👍", "¿", " A", "B. ", "。", "$", "\x85", "\ufe0f", "\u200b"]
+ODD += [
+    "’",
+    "\u200f",
+    "\u0301",
+    "\n",
+    "\x1e",
+    "👍",
+    "¿",
+    " A",
+    "B. ",
+    "。",
+    "$",
+    "\x85",
+    "\ufe0f",
+    "\u200b",
+]
 RNG = random.Random(1)
 TEXTS = ["".join(RNG.choices(ODD, k=RNG.randrange(12))) for _ in range(1000)]
 TAGS = ["<x>", "<y>"]
@@ -25,6 +40,8 @@ TAGS = ["<x>", "<y>"]
         (True, "<x>...", [""]),
         (True, "", [""]),
         (True, "<z>a", ["z>a"]),
+        (True, "'bout dogs’ 'x' ''y'' ' ''", ["'bout", "dogs’", "x", "'y'"]),
+        (True, "❤\ufe0f \u200f!שלום\u200f ना \u0301a", ["שלום", "ना", "a"]),
         (False, "<x>Two dogs. A man!", ["<x>Two dogs.", "<x>A man!"]),
         (False, "<z>Two dogs. A man!", ["<z>Two dogs.", "A man!"]),
     ],
@@ -45,6 +62,11 @@ def test_the_graph_gives_the_same_parts(words, tags):
     parts = Parts(words, tags)
     found = split_parts(parts, tf.constant(TEXTS)).to_list()
     assert [[one.decode() for one in row] for row in found] == [*map(parts.split, TEXTS)]
+
+
+def test_bytes_that_are_not_utf_8_belong_to_no_word():
+    found = split_parts(Parts(True, TAGS), tf.constant([b"caf\xe9 \xff <x>", b"\xff"]))
+    assert found.to_list() == [[b"caf", b"x"], [b""]]
 
 
 def test_a_lexicon_is_asked_without_tags_and_then_in_lowercase():

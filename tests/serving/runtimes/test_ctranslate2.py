@@ -237,6 +237,8 @@ def test_without_its_package(folder, model, tmp_path, monkeypatch):
         ({"coverage_penalty": 0.2}, "coverage_penalty=0.0.*Received: coverage_penalty=0.2"),
         ({"max_length_ratio": 2.0}, "max_length_ratio=None.*Received: max_length_ratio=2.0"),
         ({"min_length": 3}, "min_length=1.*Received: min_length=3"),
+        ({"split_words": True}, "split_words=False.*Received: split_words=True"),
+        ({"lexicon": {"a": "b"}}, "lexicon=False.*Received: lexicon=True"),
         ({"no_repeat_ngram": 3}, "no_repeat_ngram=0.*Received: no_repeat_ngram=3"),
         ({"beam_size": 0}, "beam_size from 1 to 1000.*beam_size=0"),
         ({"weights": "float16"}, "one of float32, int8 for CTranslate2. Received: weights='float1"),

@@ -374,14 +374,23 @@ def test_words_are_translated_one_by_one_or_looked_up(exported, javascript, tmp_
     folder = shutil.copytree(exported("pointer_generator_gru")[1], tmp_path / "onnx")
     description = json.loads((folder / "kerasnmt.json").read_text())
     description |= {"split_words": True, "lexicon": {"Zeb": "zeb!", "犬": "dog"}}
+    description["source_tags"] = ["<x.>", "<y>"]
     (folder / "kerasnmt.json").write_text(json.dumps(description))
-    texts = ["«Two» dogs, Zeb!", "zeb", "", "... ?", "犬。 \u3000dog", *random_sentences(9)]
+    texts = [
+        "«Two» dogs, Zeb!",
+        "<x.> <y>Zeb 'two'",
+        "zeb",
+        "",
+        "... ?",
+        "犬。 \u3000dog",
+        *random_sentences(9),
+    ]
     best, streamed = javascript(
-        (folder, {}, "best", [texts]), (folder, {}, "stream", [texts[:5], {}])
+        (folder, {}, "best", [texts]), (folder, {}, "stream", [texts[:6], {}])
     )
-    assert "zeb!" in best[0]["text"] and best[4]["text"].startswith("dog ")
+    assert "zeb!" in best[0]["text"] and best[5]["text"].startswith("dog ")
     assert_translations(best, load(folder).best(texts))
-    assert_streams(streamed, load(folder), texts[:5])
+    assert_streams(streamed, load(folder), texts[:6])
 
 
 @thorough

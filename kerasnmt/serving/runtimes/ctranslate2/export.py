@@ -36,7 +36,7 @@ _FIXED = {
     "replace_unknown": False,
     "split_sentences": False,
     "split_words": False,
-    "lexicon": None,
+    "lexicon": False,
 }
 
 

@@ -237,8 +237,9 @@ export class SearchModel extends Model {
 
   /** Search for the answer to a source, and yield its progress; see `SettledWords`. */
   async *_progress(source, options) {
-    if (source.empty || source.known) {
-      yield { piece: source.known ?? "", provisional: "", score: 0 };
+    const known = options.prefixes?.[0]?.length ? "" : (source.known ?? "");
+    if (source.empty || known) {
+      yield { piece: known, provisional: "", score: 0 };
       return;
     }
     const words = this.settledWords(source);
@@ -248,9 +249,10 @@ export class SearchModel extends Model {
   /** Search, and return the best answers as `{text, score}`. */
   async _best(sources, options) {
     const rows = await this.search(sources, options);
-    return rows.map(({ answers: [{ text, score }] }, row) =>
-      sources[row].known ? { text: sources[row].known, score: 0 } : { text, score },
-    );
+    return rows.map(({ answers: [{ text, score }] }, row) => {
+      const known = !options?.prefixes?.[row]?.length && sources[row].known;
+      return known ? { text: known, score: 0 } : { text, score };
+    });
   }
 
   /** Search, and return all answers in the beam, best first, as `{text, score}`. */

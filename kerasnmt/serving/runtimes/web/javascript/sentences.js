@@ -28,7 +28,9 @@ const REPLACEMENTS = [
 const ANY_SPACE = "\\t\\n\\v\\f\\r\\x1e\\x1f \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACES = new RegExp(`[${ANY_SPACE}]+`, "u");
 const OUTER_SPACES = new RegExp(`^[${ANY_SPACE}]+|[${ANY_SPACE}]+$`, "gu");
-const SIGNS = /^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu;
+// What does not belong to a word, before it and after it; and quotation marks.
+const OUTSIDE = /^[^\p{L}\p{N}'’]+|[^\p{L}\p{N}\p{M}'’]+$/gu;
+const QUOTED = /^['’](.*)['’]$/su;
 
 /** Split a text into its sentences, at least one. */
 export function splitText(text) {
@@ -38,7 +40,8 @@ export function splitText(text) {
 
 /** Split a text into words without the signs around them, at least one, which may be empty. */
 function splitWords(text) {
-  const words = text.split(SPACES).map((word) => word.replace(SIGNS, "")).filter(Boolean);
+  const bare = (word) => word.replace(OUTSIDE, "").replace(QUOTED, "$1").replace(/^['’]+$/, "");
+  const words = text.split(SPACES).map(bare).filter(Boolean);
   return words.length ? words : [""];
 }
 

@@ -50,13 +50,12 @@ export class TranslationModel extends SearchModel {
    *   log-probability divided by the length penalty.
    */
   async best(texts, { contexts, prefixes, terms, forbidden, ...options } = {}) {
-    const join = prefixes === undefined && joinedBest;
     const answer = (sources, rows, places) => {
       const search = { prefixes: this.#prefixIds(rows, sources) };
       if (terms === undefined && forbidden === undefined) return this._best(sources, search);
       return this.#withTerms(sources, rows, places, search);
     };
-    return this.#ask({ texts, contexts, prefixes, terms, forbidden }, options, answer, join);
+    return this.#ask({ texts, contexts, prefixes, terms, forbidden }, options, answer, joinedBest);
   }
 
   /**
@@ -87,11 +86,11 @@ export class TranslationModel extends SearchModel {
           `samples=${samples}.`,
       );
     const rows = asRows(this.#columns({ texts: text, contexts, prefixes }));
-    const split = this.split && prefixes === undefined;
-    const [sources] = this.#sources(rows, [0], split);
+    const [sources] = this.#sources(rows, [0], this.split);
+    this.#checkOnePart(rows[0], sources);
     const options = { prefixes: this.#prefixIds(rows, sources) };
     const sentences = sources.map((source) => this._progress(source, options));
-    yield* split ? joined(sentences) : sentences[0];
+    yield* this.split ? joined(sentences) : sentences[0];
   }
 
   /** Return all translations of a text in the beam, best first, as `{text, score}`; see `best`. */
@@ -302,14 +301,7 @@ export class TranslationModel extends SearchModel {
     const splits = Boolean(this.split && join);
     return this._ask(this.#columns(columns), options, async (rows, places) => {
       const sources = this.#sources(rows, places, splits, cut);
-      rows.forEach(({ texts, terms = [] }, row) => {
-        if (terms.length && sources[row].length > 1)
-          throw new Error(
-            "Expected one sentence in each text with terms, because nothing says in which " +
-              `sentence a term belongs. Received: ${sources[row].length} sentences in ` +
-              `${JSON.stringify(texts)}.`,
-          );
-      });
+      rows.forEach((one, row) => this.#checkOnePart(one, sources[row]));
       const repeated = (values) => sources.flatMap((parts, row) => parts.map(() => values[row]));
       const answered = await answer(sources.flat(), repeated(rows), repeated(places));
       return sources.map(({ length }) => {
@@ -317,6 +309,16 @@ export class TranslationModel extends SearchModel {
         return splits ? join(parts) : parts[0];
       });
     });
+  }
+
+  /** Check that a text with terms or a prefix is one part. */
+  #checkOnePart({ texts: text, terms = [], prefixes: prefix }, parts) {
+    if (parts.length === 1 || !(terms.length || prefix)) return;
+    const unit = this.description.split_words ? "word" : "sentence";
+    throw new Error(
+      `Expected one ${unit} in each text with terms or a prefix, because nothing says to which one ` +
+        `they belong. Received: ${parts.length} ${unit}s in ${JSON.stringify(text)}.`,
+    );
   }
 
   /** Return the columns that are there, and check that contexts are there if the model reads them. */
