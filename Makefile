@@ -7,7 +7,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dis
 # These presets run in the browser, on a page of `make site`.
 LIVE = tatoeba_en_fr_gru tatoeba_fr_en_gru demo_en_de dates_iso numbers_to_words words_to_numbers \
 	sorting_pointer scenes_en scenes_de babi_memory \
-	$(notdir $(wildcard kerasnmt/presets/g2p_*))
+	$(notdir $(wildcard kerasnmt/presets/g2p*))
 # The folders of their JavaScript and their page, in `kerasnmt/`.
 PAGE = serving/runtimes/web/javascript serving/runtimes/web/javascript/page viz/page
 STUB = kerasnmt/zoo/__init__.pyi

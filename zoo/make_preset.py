@@ -43,9 +43,9 @@ from kerasnmt.zoo import from_preset
 PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
 
 
-def scores(preset: Preset, model: Any, pairs: Path) -> dict[str, float]:
+def scores(preset: Preset, model: Any, pairs: Any) -> dict[str, float]:
     """Score a preset on pairs. Consecutive pairs with the same source are its references."""
-    sources, references = grouped(texts(read_tsv(pairs)))
+    sources, references = grouped(texts(pairs))
     answers = Translator(task_of(model, **preset.search)).best(sources)
     found = translation_scores([text for text, _ in answers], references)
     # Of single sentences, because the score of a text is the sum of the scores of its sentences.
@@ -78,8 +78,11 @@ def main() -> None:
     document = yaml.safe_load(arguments.document.read_text(encoding="utf-8"))
     about = {**document["all"], **document[arguments.name]}
     recipe = arguments.document.parent / "recipe.yaml"
+    columns = tags = None
     if recipe.exists():
-        about["model"] = Recipe.load(recipe).model.keywords
+        trained = Recipe.load(recipe)
+        about["model"] = trained.model.keywords
+        columns, tags = trained.data.train.columns, trained.data.train.tags
     weights = about.pop("weights", "float16")
     fold_case = about.pop("fold_case", False)
     test, inputs = about.pop("test", None), about.pop("inputs")
@@ -95,7 +98,8 @@ def main() -> None:
         preset = Preset(place)
         model = preset.load()
         if test is not None:
-            found = scores(preset, model, arguments.document.parent / test)
+            pairs = read_tsv(arguments.document.parent / test, columns, tags=tags)
+            found = scores(preset, model, pairs)
             about["score"] = about["score"].format(**found)
             about["low_score"] = found["low"]
         answers = outputs(preset, model, inputs)

@@ -180,7 +180,7 @@ def translate(
     With --stream, each line grows word by word. A server, and an export that only has whole
     searches, give whole lines.
 
-    With --terms or --glossary, a warning names each term that a translation lacks.
+    With --terms or --glossary, warnings name the terms that translations lack.
 
     Models that caption images read --image a.png b.png. Models that answer questions read --story
     FILE and questions. They write one caption or answer per line.

@@ -193,7 +193,7 @@ class TranslationModel(TextModel, SearchModel):
             prefix: Words with which the translation must begin, or None for any words.
             replace_unknown: See `translate`.
             dictionary: See `translate`.
-            split_sentences: See `translate`. The sentences follow each other.
+            split_sentences: See `translate`. The parts of the text follow each other.
             split_words: See `translate`.
             lexicon: See `translate`.
             shortlist: See `translate`.
@@ -281,7 +281,7 @@ class TranslationModel(TextModel, SearchModel):
                 one string.
             batch_size: Number of texts in a batch.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`, and
-                `replace_unknown`, `dictionary` and `split_sentences` of `translate`.
+                `replace_unknown`, `dictionary`, `split_sentences` and `split_words` of `translate`.
 
         Returns:
             A list with a `kerasnmt.tasks.Confidence` for each text, or one object if `texts` is one

@@ -1,6 +1,7 @@
 """Card of a preset, for readers and model hubs."""
 
 import json
+import re
 import shlex
 from typing import Any
 
@@ -93,4 +94,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, dict):
         parts = value.items()
         value = " / ".join(part if isinstance(part, str) else f"{k} {part}" for k, part in parts)
-    return str(value).replace("|", "\\|").replace("\n", "<br>")
+    return re.sub(r"[|<]", r"\\\g<0>", str(value)).replace("\n", "<br>")

@@ -9,10 +9,10 @@ from kerasnmt.presets import folders
 
 
 def find_presets(*, task: str | None = None, language: str | None = None) -> list[str]:
-    """Return the sorted names of the library's presets for a task, a language, or both.
+    """Return the sorted names of presets for a task, a language, or both.
 
     ```python
-    find_presets(task="pronunciation", language="nl")  # ["g2p_dutch"]
+    find_presets(task="pronunciation", language="nl")  # ["g2p", "g2p_dutch"]
     ```
 
     Args:
@@ -38,7 +38,7 @@ def find_presets(*, task: str | None = None, language: str | None = None) -> lis
 
 
 def preset_descriptions() -> dict[str, dict[str, Any]]:
-    """Return the content of `metadata.json` of the library's presets, sorted by name."""
+    """Return the content of `metadata.json` of the presets that have a name, sorted by name."""
     return {
         name: json.loads((folder / folders.METADATA).read_bytes())
         for name, folder in folders.shipped_presets().items()

@@ -25,6 +25,7 @@ SIGMORPHON = "pointer_generator_gru_sigmorphon2018"
 CONTEXT_BABI = "context_attention_gru_babi"
 NUMBERS = "luong_general_lstm_numbers"
 TATOEBA = "bahdanau_gru_tatoeba"
+WIKIPRON = "bahdanau_gru_wikipron"
 
 
 def script(name, folder=SIGMORPHON):
@@ -35,7 +36,7 @@ def script(name, folder=SIGMORPHON):
 
 
 def test_there_are_trained_models():
-    assert len(FOLDERS) == 15
+    assert len(FOLDERS) == 16
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -106,8 +107,8 @@ def test_words_of_many_languages(tmp_path, monkeypatch):
             with gzip.open(tmp_path / f"{language}_{part}.tsv.gz", "wt", encoding="utf-8") as file:
                 file.write("\n".join(rows) + "\n")
     options = ["--words=2", "--validation-words=1"]
-    monkeypatch.setattr(sys, "argv", ["wikipron.py", str(tmp_path), str(tmp_path), *options])
-    script("wikipron", "bahdanau_gru_g2p").main()
+    monkeypatch.setattr(sys, "argv", ["prepare.py", str(tmp_path), str(tmp_path), *options])
+    script("prepare", WIKIPRON).main()
 
     def lines(name):
         return (tmp_path / name).read_text(encoding="utf-8").splitlines()
@@ -116,12 +117,30 @@ def test_words_of_many_languages(tmp_path, monkeypatch):
         *("a\to 0\tdeu", "a\to 1\tdeu", "b\tb\tdeu"),
         *("a\tu 0\teng", "a\tu 1\teng", "b\tb\teng"),
     ]
-    assert lines("validation.tsv") == [
-        f"a\t{sound} {n}\t{language}"
-        for language, sound in (("deu", "o"), ("eng", "u"))
-        for n in range(3)
-    ]
+    assert (
+        lines("test.tsv")
+        == lines("validation.tsv")
+        == [
+            f"a\t{sound} {n}\t{language}"
+            for language, sound in (("deu", "o"), ("eng", "u"))
+            for n in range(3)
+        ]
+    )
     assert lines("deu_test.tsv")[2:] == ["a\to 2\tdeu", "b\tb\tdeu", "c\tc\tdeu"]
+
+
+def test_errors_of_words_and_phones():
+    """The nearest pronunciation counts."""
+    languages = script("languages", WIKIPRON)
+    answers = ["h aʊ s", "ɦ œ y s", "", "a b c"]
+    references = [["h aʊ s"], ["ɦ œ s", "ɦ u s s"], ["a b"], ["x", "a b c d", "b c"]]
+    # 0 of 3 phones, 1 of 3, 2 of 2, 1 of 4 or 1 of 2
+    assert languages.errors(answers, references) == {
+        "wer": 75.0,
+        "per": pytest.approx(100 * 4 / 12),
+    }
+    assert languages.distance("kitten", "sitting") == 3
+    assert languages.distance([], ["a", "b"]) == 2 == languages.distance(["a", "b"], [])
 
 
 def test_numbers(tmp_path, monkeypatch):

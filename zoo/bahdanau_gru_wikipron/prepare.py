@@ -1,11 +1,12 @@
 """Write the words of many languages for one model, which reads the language as a tag.
 
-    python wikipron.py WIKIPRON data/wikipron --words 8000
+    python prepare.py WIKIPRON data --words 8000
 
 WIKIPRON has files `deu_train.tsv.gz`, `deu_dev.tsv.gz` and `deu_test.tsv.gz` for each language, by
 its code of ISO 639-3: a word, a tab and its phones in each line, all pronunciations of a word on
 consecutive lines. The files written have the code in a third column: `train.tsv`, `validation.tsv`,
-and `deu_test.tsv` for each language. A recipe reads them with `columns: [1, 2], tags: 3`.
+`test.tsv` with the first test words of all languages, and `deu_test.tsv` with all of German. A
+recipe reads them with `columns: [1, 2], tags: 3`.
 """
 
 import argparse
@@ -37,21 +38,29 @@ def main() -> None:
     parser.add_argument("--languages", nargs="+", help="codes; by default, all")
     parser.add_argument("--words", type=int, help="training words of a language; by default, all")
     parser.add_argument("--pronunciations", type=int, default=2, help="of a training word")
-    parser.add_argument("--validation-words", type=int, default=100, help="of a language")
+    parser.add_argument(
+        "--validation-words",
+        type=int,
+        default=100,
+        help="words of a language in validation.tsv and test.tsv",
+    )
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     files = sorted(arguments.wikipron.glob("*_train.tsv.gz"))
     train: list[Row] = []
     validation: list[Row] = []
+    test: list[Row] = []
     for language in arguments.languages or [file.name.split("_")[0] for file in files]:
         train_file, dev_file, test_file = (
             arguments.wikipron / f"{language}_{part}.tsv.gz" for part in ("train", "dev", "test")
         )
         train += read(train_file, arguments.words, arguments.pronunciations)
         validation += read(dev_file, arguments.validation_words)
+        test += read(test_file, arguments.validation_words)
         write(arguments.output / f"{language}_test.tsv", read(test_file))
     write(arguments.output / "train.tsv", train)
     write(arguments.output / "validation.tsv", validation)
+    write(arguments.output / "test.tsv", test)
     print(f"{len(train):,} training pairs, {len(validation):,} validation pairs")
 
 

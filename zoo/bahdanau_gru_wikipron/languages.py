@@ -1,0 +1,68 @@
+"""Score a model of pronunciation on the test words of each language.
+
+    python zoo/bahdanau_gru_wikipron/languages.py g2p zoo/bahdanau_gru_wikipron/data languages.json
+
+The data are the files `deu_test.tsv` of `prepare.py`. A word is right if the answer is one of its
+pronunciations. The phone error rate is the edit distance to the nearest pronunciation, by phones,
+of all words together, relative to the number of phones of these pronunciations.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from kerasnmt.cli.loading import load_run
+from kerasnmt.data import read_tsv
+from kerasnmt.training import grouped, texts
+
+
+def distance(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the Levenshtein distance between two sequences."""
+    row = [*range(len(other) + 1)]
+    for i, unit in enumerate(one, 1):
+        before, row[0] = row[0], i
+        for j, wanted in enumerate(other, 1):
+            best = min(row[j] + 1, row[j - 1] + 1, before + (unit != wanted))
+            before, row[j] = row[j], best
+    return row[-1]
+
+
+def errors(answers: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return the word error rate and the phone error rate, in percent."""
+    wrong = distances = phones = 0
+    for answer, right in zip(answers, references, strict=True):
+        wrong += answer not in right
+        nearest = min((distance(answer.split(), one.split()), -len(one.split())) for one in right)
+        distances, phones = distances + nearest[0], phones - nearest[1]
+    return {"wer": 100 * wrong / len(answers), "per": 100 * distances / phones}
+
+
+def main() -> None:
+    """Score all languages, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("model", help="a run or a preset")
+    parser.add_argument("data", type=Path, help="folder of the test words")
+    parser.add_argument("output", type=Path, help="JSON file to write")
+    arguments = parser.parse_args()
+    model, options = load_run(arguments.model)
+    options["split_words"] = False  # the apostrophes around a word of the data belong to it
+    found = {}
+    print("| language | words | word errors | phone errors |\n|---|---|---|---|")
+    for path in sorted(arguments.data.glob("???_test.tsv")):
+        sources, references = grouped(texts(read_tsv(path, [1, 2], tags=3)))
+        scores = errors(model.translate(sources, **options), references)
+        language = path.name[:3]
+        found[language] = {"words": len(sources), **scores}
+        print(f"| {language} | {len(sources):,} | {scores['wer']:.1f} | {scores['per']:.1f} |")
+    mean = {name: sum(one[name] for one in found.values()) / len(found) for name in ("wer", "per")}
+    print(f"| mean | | {mean['wer']:.1f} | {mean['per']:.1f} |")
+    document = {"model": arguments.model, "mean": mean, "languages": found}
+    arguments.output.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
