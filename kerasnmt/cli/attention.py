@@ -102,7 +102,7 @@ def _write_page(
     model: str,
     texts: list[str],
     contexts: list[str] | None,
-    tags: str | None,
+    tags: list[str] | None,
     target: str | None,
     output: Path,
 ) -> None:
@@ -134,7 +134,7 @@ def _inspections(
     model: str,
     texts: list[str],
     contexts: list[str] | None,
-    tags: str | None,
+    tags: list[str] | None,
     target: str | None,
 ) -> list[Any]:
     """Return what the model thinks of its own translations, or of a given one."""

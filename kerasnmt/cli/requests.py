@@ -74,14 +74,13 @@ def checked_tags(tags: Sequence[str] | None, translator: Any) -> list[str]:
     known = translator.description.get("source_tags")
     if known is None:
         return written
-    found = [tag if tag in known else closest_tag(tag, known) for tag in written]
-    if None in found:
-        unknown = ", ".join(tag for tag, one in zip(written, found, strict=True) if one is None)
+    found = {tag: tag if tag in known else closest_tag(tag, known) for tag in written}
+    if unknown := [tag for tag, one in found.items() if one is None]:
         raise ValueError(
             f"Expected tags that the model knows: {some_tags(known)}. Received: --tags {given}, "
-            f"with {unknown}."
+            f"with {', '.join(unknown)}."
         )
-    return found
+    return [one for tag in written if (one := found[tag])]
 
 
 def tagged(texts: Sequence[str], tags: Sequence[str]) -> list[str]:

@@ -107,8 +107,8 @@ class OnnxTranslation(OnnxSearchModel):
         """
         check_streams(self._options)
         request = {name: one for name, one in request.items() if one or name != "prefix"}
-        texts = [_string(request["text"]) if self._parts else request["text"]]
-        (parts,) = checked_parts(texts, ["prefix" in request], self._parts, 1)
+        text: Any = _string(request["text"]) if self._parts else request["text"]
+        (parts,) = checked_parts([text], ["prefix" in request], self._parts, 1)
         streams = [self._streamed(**{**request, "text": part}) for part in parts]
         return joined(streams) if self._parts else streams[0]
 

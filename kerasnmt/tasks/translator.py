@@ -633,7 +633,9 @@ class Translator:
         if first_number is not None and self._model.source_lengths is not None:
             self._warn_of_cuts(request["text"], first_number)
         owners = [row for row, some in enumerate(parts) for _ in some]
-        every = {field: [column[row] for row in owners] for field, column in request.items()}
+        every: dict[str, Any] = {
+            field: [column[row] for row in owners] for field, column in request.items()
+        }
         every |= {"text": [one for some in parts for one in some], **columns}
         answers: list[list] = [[] for _ in parts]
         for row, answer in zip(owners, self._run(name, every, rows, batch_size), strict=True):

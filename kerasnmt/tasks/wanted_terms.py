@@ -135,8 +135,8 @@ def warn_of_unmet(
             number = first_number + sentence.text
             told = f"{or_list(term.alternatives):.80} of text {number}"
             reasons.setdefault(reason, []).append(told)
-    for reason, told in reasons.items():
-        warnings.warn(f"{reason}: {first_few(told)}", stacklevel=stacklevel + 1)
+    for reason, of_reason in reasons.items():
+        warnings.warn(f"{reason}: {first_few(of_reason)}", stacklevel=stacklevel + 1)
 
 
 def _lists(name: str, column: Any, count: int) -> list[Sequence]:
