@@ -70,6 +70,10 @@ class ExportContract:
     optional_signatures: Collection[str] = frozenset()
     optional_outputs: Collection[str] = frozenset()
 
+    def fitting(self, description: Mapping[str, Any]) -> "ExportContract":
+        """Return the contract with examples that fit an export with this description."""
+        return self
+
     @property
     def rows(self) -> str:
         """Word for several rows in messages."""

@@ -1,7 +1,7 @@
 """Contracts of exports that translate, with or without a context."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,6 +79,10 @@ class TranslationContract(ExportContract):
     # Only a pointer-generator has a probability of generating, only a separate pointer has weights
     # of its own, and a model need not be calibrated.
     optional_outputs = frozenset({"generate_probability", "pointer_weights", "calibration"})
+
+    def fitting(self, description: Mapping[str, Any]) -> ExportContract:
+        """Return the contract with single words if the export splits texts into words."""
+        return _WordContract() if description.get("split_words") else self
 
     def warmup_batches(self) -> Iterator[dict[str, list[bytes]]]:
         """Yield batches of 1, 8 and 64 texts of 1, 8 and 32 words."""
@@ -215,6 +219,12 @@ class TranslationContract(ExportContract):
 
 # Text of the contexts in the examples.
 _STORY = "Mary went to the bathroom .\nJohn moved to the hallway ."
+
+
+class _WordContract(TranslationContract):
+    """Contract of exports that split texts into words, which `n_best` does not."""
+
+    example_rows = tuple((text,) for text in ("dogs", "reading", "", "   ", "naïve"))
 
 
 class ContextContract(TranslationContract):

@@ -37,7 +37,7 @@ class ExportModule(ServedModel):
         self._weights = StoredWeights(model, weights)
         self._task = task_of(model, applied=self._weights.applied, **options)
         self.fields = self._task.fields
-        self.contract: ExportContract = kind_of(self.fields).contract
+        self.contract: ExportContract = kind_of(self.fields).contract.fitting(self.description)
         self.source_lengths = self._task.source_lengths
 
     def function(self, name: str) -> Callable[..., Mapping[str, Any]]:

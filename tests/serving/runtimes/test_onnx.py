@@ -171,6 +171,7 @@ def test_words_are_translated_one_by_one_or_looked_up(exported, tmp_path):
     joined = [" ".join(filter(None, parts)) for parts in ([two, dogs, "zeb!"], ["dog", dog])]
     assert theirs.translate(texts[:1] + texts[4:]) == joined
     assert theirs.translate(texts[2:4]) == ["", ""]
+    assert check_export(folder).passed
 
 
 def test_streams(exported):
