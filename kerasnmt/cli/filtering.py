@@ -24,6 +24,8 @@ from kerasnmt.progress_lines import progress_bar
 
 # Number of pairs of a part, after which interrupted work goes on.
 _PART = 4096
+# Number of malformed rows that are dropped even if there are fewer pairs.
+_MALFORMED = 100
 
 
 class Choice(NamedTuple):
@@ -101,6 +103,12 @@ def write_good_pairs(
         score: Function that scores pairs, or None for the rules alone.
         work: What the scores depend on, in addition to the files and the rules.
     """
+    if files.malformed > max(files.count, _MALFORMED):
+        raise ValueError(
+            f"Expected files with more pairs than malformed rows. Received: {files.malformed:,} "
+            f"malformed rows, and pairs: {files.count:,}. All rows should have the columns of the "
+            "first one, so look there first."
+        )
     rules = choice.rules(files)
     about = {"max_ratio": rules.max_ratio, "ratio": rules.ratio, "scripts": rules.scripts}
     about |= {"without": sorted(rules.without), "min_score": choice.min_score}

@@ -138,6 +138,15 @@ def test_malformed_rows_are_dropped(kerasnmt, tmp_path, name):
     assert (report["pairs"], report["dropped"]["malformed"]) == (count + 2, count)
 
 
+def test_a_first_row_with_other_columns_does_not_drop_all_others(kerasnmt, tmp_path):
+    """The first row says how many columns there are."""
+    pairs = write(tmp_path / "pairs.tsv", ["a\tb\t", *["c\td"] * 101])
+    arguments = ("score", "--pairs", pairs, "--columns", "1,2", "--filter", "--output")
+    done = kerasnmt(*arguments, tmp_path / "kept.tsv")
+    assert done.code == 2 and "Received: 101 malformed rows, and pairs: 1." in done.err
+    assert not (tmp_path / "kept.tsv").exists()
+
+
 def test_a_line_that_is_not_utf8_takes_the_pair_with_it(kerasnmt, tmp_path):
     source, target = tmp_path / "a.en", tmp_path / "a.de"
     source.write_bytes(b"a dog\n\xff\na cat\n\xff\na cow\n")
