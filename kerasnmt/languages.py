@@ -45,6 +45,12 @@ def closest_tag(language: str, tags: Iterable[str]) -> str | None:
     return known.get(found)
 
 
+def are_languages(tags: Iterable[str]) -> bool:
+    """Return whether there are tags, and each of them is the code of a language."""
+    codes = [tag.strip("<>") for tag in tags]
+    return bool(codes) and all(map(_is_language, codes))
+
+
 def _is_language(code: str) -> bool:
     try:
         return bool(language_code(code))

@@ -1,5 +1,6 @@
 """Requests from the files that a command names."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from pathlib import Path
@@ -9,7 +10,8 @@ from kerasnmt.cli.records import Record
 from kerasnmt.data.live_lines import is_live, lines_of
 from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
-from kerasnmt.languages import closest_tag
+from kerasnmt.languages import are_languages, closest_tag
+from kerasnmt.text.parts import tags_at_start
 from kerasnmt.text.tags import some_tags, with_tags, written_tags
 
 
@@ -81,6 +83,27 @@ def checked_tags(tags: Sequence[str] | None, translator: Any) -> list[str]:
             f"with {', '.join(unknown)}."
         )
     return [one for tag in written if (one := found[tag])]
+
+
+def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> None:
+    """Warn of texts without a tag, if all tags of a model are languages.
+
+    Args:
+        texts: Texts without the tags of `--tags`.
+        description: Description of the model.
+    """
+    tags = description.get("source_tags") or []
+    if description.get("default_tags") or not are_languages(tags):
+        return
+    first = next(
+        (n for n, text in enumerate(texts) if text and not tags_at_start(text, tags)), None
+    )
+    if first is not None:
+        warnings.warn(
+            f"text {first + 1} and perhaps others have no tag of a language, such as "
+            f"{tags[0]}, which this model needs; see --language",
+            stacklevel=2,
+        )
 
 
 def tagged(texts: Sequence[str], tags: Sequence[str]) -> list[str]:

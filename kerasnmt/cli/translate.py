@@ -27,6 +27,7 @@ from kerasnmt.cli.requests import (
     check_fields,
     checked_tags,
     tagged,
+    warn_of_languages,
     with_lines,
 )
 from kerasnmt.cli.streams import write_words
@@ -238,6 +239,8 @@ def translate(
     for request, records in with_lines(chunks, {"prefix": prefix, "terms": terms}):
         if start:
             request["text"] = tagged(request["text"], start)
+        elif not done and "text" in request:
+            warn_of_languages(request["text"], translator.description)
         if stream:
             write_words(translator, request, done, sys.stdout)
         else:

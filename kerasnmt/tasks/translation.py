@@ -158,6 +158,7 @@ class TranslationTask(SearchTask):
             "source_kind": self.codec.source_tokenizer.kind,
             "target_kind": self.codec.target_tokenizer.kind,
             "source_tags": self.codec.source_tokenizer.tags,
+            "default_tags": self.codec.source_tokenizer.default_tags,
             **({"calibration": calibration.document()} if calibration else {}),
         }
 

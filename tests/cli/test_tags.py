@@ -2,12 +2,14 @@
 
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
 
 from kerasnmt import zoo
 from kerasnmt.cli.loading import load_translator
+from kerasnmt.cli.requests import warn_of_languages
 from kerasnmt.models import load_model
 from kerasnmt.tasks import Translator
 from kerasnmt.text import CharacterTokenizer
@@ -148,6 +150,21 @@ def test_words_of_a_language_with_a_lexicon(kerasnmt, tagged_run, tmp_path):
     done = kerasnmt(*arguments, "--lexicon", lexicon, stdin="ox\n")
     assert done.code == 2 and "a tab and its translation in each line" in done.err
     assert f"{lexicon}, line 2: 'go'" in done.err
+
+
+def test_texts_without_a_language_are_named():
+    texts = ["", " <deu>a", "b", "c"]
+    with pytest.warns(
+        UserWarning, match="text 3 and perhaps others have no tag .* as <deu>, which"
+    ):
+        warn_of_languages(texts, {"source_tags": LANGUAGES})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_languages(texts[:2], {"source_tags": LANGUAGES})
+        warn_of_languages(texts, {"source_tags": LANGUAGES, "default_tags": "<deu>"})
+        warn_of_languages(texts, {"source_tags": [*LANGUAGES, "<V>"]})
+        warn_of_languages(texts, {"source_tags": []})
+        warn_of_languages(texts, {})
 
 
 def test_a_model_of_one_language(tagged_run, tmp_path):

@@ -213,6 +213,7 @@ def description_of(model, source_kind, target_kind, **options):
         "source_kind": source_kind,
         "target_kind": target_kind,
         "source_tags": [],
+        "default_tags": "",
     }
 
 
