@@ -51,7 +51,10 @@ def test_each_piece_is_flushed_and_each_text_is_a_line():
 def test_lines_of_a_run(kerasnmt, run_folder):
     options = ("--search", "max_length=8", "--beam-size", 2)
     whole = kerasnmt("translate", run_folder, *options, stdin=TEXT)
-    assert kerasnmt("translate", run_folder, *options, "--stream", stdin=TEXT) == whole
+    done = kerasnmt("translate", run_folder, *options, "--stream", stdin=TEXT)
+    assert (done.code, done.out) == (whole.code, whole.out)
+    assert "warning: texts 1, 3, 7 have up to 20 tokens" in whole.err
+    assert re.findall(r"text (\d) has \d+ tokens", done.err) == ["1", "3", "7"]  # one by one
 
 
 def test_an_export_gives_whole_lines(kerasnmt, export_folder, translator, tmp_path):
