@@ -81,12 +81,18 @@ def export_lite(
             f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
             "has the same weights."
         )
-    for name in ("replace_unknown", "split_sentences", "split_words", "lexicon"):
+    off = {
+        "replace_unknown": False,
+        "split_sentences": False,
+        "split_words": False,
+        "lexicon": None,
+    }
+    for name, value in off.items():
         if options.get(name):
             raise ValueError(
                 f"Expected no {name} for LiteRT, whose core takes one sentence and returns no "
-                f"attention weights. Received: {name}={options[name]!r:.40}. Omit it, or use "
-                "model.export."
+                f"attention weights. Received: {name}={options[name]!r:.40}. Omit it, on the "
+                f"command line with --search {name}={json.dumps(value)}, or use model.export."
             )
     refuse_shortlist(options, "LiteRT")
     module = ExportModule(model, weights=weights, **options)  # checks the options
