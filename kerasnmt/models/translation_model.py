@@ -70,8 +70,8 @@ class TranslationModel(TextModel, SearchModel):
                 the unknown word. If texts are split, one with a prefix must be a single part.
             terms: Terms that each translation must contain as whole words: for each text, a list
                 of terms, or for one string its list. A term is a text, or a list of alternatives,
-                such as its inflected forms, of which one must occur. If the terms of a text do not
-                fit into `max_length`, it is translated without them. A warning names the terms that
+                such as its inflected forms, of which one must occur. A text whose terms do not fit
+                into `max_length` is translated without them. A warning names the terms that
                 translations lack for this reason, or because the model cannot write them.
                 Terms are in the spelling of the translation, with capital letters.
             forbidden: Texts that must not occur in each translation as whole words, a list for each
