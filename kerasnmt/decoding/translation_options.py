@@ -26,6 +26,9 @@ class TranslationOptions(SearchOptions):
     split_words: bool = option(
         False, "Whether the words of a text are translated one by one, for models of words."
     )
+    sentence_case: bool = option(
+        False, "Whether texts in capitals, or without any, are read as ordinary sentences."
+    )
     lexicon: Mapping[str, str] | None = option(
         None, "Answers to texts, or to their words with split_words, that are looked up."
     )

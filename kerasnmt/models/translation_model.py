@@ -52,6 +52,7 @@ class TranslationModel(TextModel, SearchModel):
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
         split_words: bool = False,
+        sentence_case: bool = False,
         lexicon: Mapping[str, str] | None = None,
         shortlist: bool = False,
         batch_size: int = 64,
@@ -89,6 +90,10 @@ class TranslationModel(TextModel, SearchModel):
                 in front of each sentence.
             split_words: The same for words, without the punctuation marks and symbols around them,
                 for models that read single words.
+            sentence_case: Whether the model reads a text in capitals, or without any, as a sentence
+                with a capital letter at the start. The translation of a text in capitals is in
+                capitals, except with terms, or a prefix with lowercase letters. If texts are split,
+                this holds for each part. `kerasnmt.text.sentence_case` documents the rule.
             lexicon: Translations of texts, or words with `split_words`, that are looked up. A text
                 is looked up as it is, but without its tags, and then in lowercase.
             shortlist: Whether translations consist of the tokens that the model's shortlist has for
@@ -114,6 +119,7 @@ class TranslationModel(TextModel, SearchModel):
             dictionary=dictionary,
             split_sentences=split_sentences,
             split_words=split_words,
+            sentence_case=sentence_case,
             lexicon=lexicon,
             shortlist=shortlist,
             **options,
@@ -170,6 +176,7 @@ class TranslationModel(TextModel, SearchModel):
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
         split_words: bool = False,
+        sentence_case: bool = False,
         lexicon: Mapping[str, str] | None = None,
         shortlist: bool = False,
         **options,
@@ -195,6 +202,7 @@ class TranslationModel(TextModel, SearchModel):
             dictionary: See `translate`.
             split_sentences: See `translate`. The parts of the text follow each other.
             split_words: See `translate`.
+            sentence_case: See `translate`.
             lexicon: See `translate`.
             shortlist: See `translate`.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=1`, with
@@ -213,6 +221,7 @@ class TranslationModel(TextModel, SearchModel):
             dictionary=dictionary,
             split_sentences=split_sentences,
             split_words=split_words,
+            sentence_case=sentence_case,
             lexicon=lexicon,
             shortlist=shortlist,
             **options,
@@ -281,7 +290,7 @@ class TranslationModel(TextModel, SearchModel):
                 one string.
             batch_size: Number of texts in a batch.
             **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`, and
-                `replace_unknown`, `dictionary`, `split_sentences` and `split_words` of `translate`.
+                the others of `kerasnmt.decoding.TranslationOptions`.
 
         Returns:
             A list with a `kerasnmt.tasks.Confidence` for each text, or one object if `texts` is one

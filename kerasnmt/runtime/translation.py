@@ -24,6 +24,12 @@ from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.tasks.streaming import as_text_step, check_streams, joined, settled_words
 from kerasnmt.tasks.wanted_terms import checked_parts
 from kerasnmt.text.parts import Parts, looked_up
+from kerasnmt.text.sentence_case import (
+    has_lowercase,
+    in_capitals,
+    in_sentence_case,
+    writes_capitals,
+)
 from kerasnmt.text.sentence_ends import join_texts
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, parse_terms
 from kerasnmt.token_confidence import NUMBERS, token_confidence
@@ -40,22 +46,27 @@ class _Source(NamedTuple):
         words: Word of each source position, with the spelling that it has in a target, if unknown
             words of the target are replaced.
         known: Translation of each text in the lexicon, or "".
+        capitals: Whether each translation is written in capitals.
     """
 
     inputs: Arrays
     unknown_words: list[list[str]]
     words: list[list[str]]
     known: list[str]
+    capitals: list[bool]
 
     @property
     def empty(self) -> np.ndarray:
         """Boolean `[batch]`, True for texts without tokens."""
         return self.inputs["source_ids"][:, :1].ravel() == END_ID
 
-    def without_known(self, prefixes: Texts) -> "_Source":
-        """Return the texts, where those with a prefix are not in the lexicon."""
+    def with_prefixes(self, prefixes: Texts) -> "_Source":
+        """Return the texts. Those with a prefix are not in the lexicon, and have its case."""
         pairs = zip(self.known, prefixes, strict=True)
-        return self._replace(known=["" if prefix else one for one, prefix in pairs])
+        known = ["" if prefix else one for one, prefix in pairs]
+        pairs = zip(self.capitals, prefixes, strict=True)
+        capitals = [one and not has_lowercase(_string(prefix)) for one, prefix in pairs]
+        return self._replace(known=known, capitals=capitals)
 
     def repeated(self, times: int) -> "_Source":
         """Return the texts, each of them several times."""
@@ -64,6 +75,7 @@ class _Source(NamedTuple):
             [row for row in self.unknown_words for _ in range(times)],
             [row for row in self.words for _ in range(times)],
             [row for row in self.known for _ in range(times)],
+            [row for row in self.capitals for _ in range(times)],
         )
 
 
@@ -76,6 +88,7 @@ class OnnxTranslation(OnnxSearchModel):
         super().__init__(directory, description, tokenizers)
         self._dictionary = description["dictionary"] or {}
         self._lexicon = description.get("lexicon") or {}
+        self._sentence_case = description.get("sentence_case", False)
         self._parts = Parts.of(description)
         self.signatures: dict[str, Callable[..., dict[str, np.ndarray]]] = {
             "serving_default": self._best,
@@ -95,7 +108,7 @@ class OnnxTranslation(OnnxSearchModel):
     def source_lengths(self, text: Texts) -> list[int]:
         """Count the tokens of each text, or of its longest sentence, including the end token."""
         rows = self._sentences(text)
-        return [max(len(ids) for ids in self._source.encode(row)) + 1 for row in rows]
+        return [max(len(ids) for ids in self._encoded(row)) + 1 for row in rows]
 
     def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
         """Translate one text, and return an iterator of the words as they are made.
@@ -119,7 +132,9 @@ class OnnxTranslation(OnnxSearchModel):
         prefix: str | bytes | None = None,
     ) -> Iterator[Progress]:
         source = self._read([text], None if context is None else [context])
-        known = "" if prefix else source.known[0]
+        if prefix:
+            source = source.with_prefixes([prefix])
+        (known,) = source.known
         if source.empty[0] or known:
             yield Progress(known, "", 0.0)
             return
@@ -138,7 +153,8 @@ class OnnxTranslation(OnnxSearchModel):
         def decode(hypotheses: list[list[int]]) -> list[str]:
             return self._target.decode(hypotheses, [words] * len(hypotheses))
 
-        yield from settled_words(steps(), decode, self._target.kind)
+        found = settled_words(steps(), decode, self._target.kind)
+        yield from map(Progress.upper, found) if source.capitals[0] else found
 
     def _best(self, text: Texts, context: Texts | None = None) -> dict[str, np.ndarray]:
         if self._parts is None:
@@ -163,7 +179,7 @@ class OnnxTranslation(OnnxSearchModel):
     def _continued(
         self, prefix: Texts, text: Texts, context: Texts | None = None
     ) -> dict[str, np.ndarray]:
-        source = self._read(text, context).without_known(prefix)
+        source = self._read(text, context).with_prefixes(prefix)
         return self._first(source, prefix_ids=padded(self._target_ids(prefix, source)))
 
     def _with_terms(
@@ -182,8 +198,10 @@ class OnnxTranslation(OnnxSearchModel):
             "terms": Terms([row for row, _ in read], *self._target.word_places)
         }
         if prefix is not None:
-            source = source.without_known(prefix)
+            source = source.with_prefixes(prefix)
             options["prefix_ids"] = padded(self._target_ids(prefix, source))
+        has_terms = zip(source.capitals, terms, strict=True)
+        source = source._replace(capitals=[one and not line for one, line in has_terms])
         return {**self._first(source, **options), "written": written}
 
     def _read_terms(
@@ -260,12 +278,12 @@ class OnnxTranslation(OnnxSearchModel):
         written = np.where(ids != PAD_ID, self._replaced(hypotheses, source)[..., :length], PAD_ID)
         repeated = source.repeated(n_best)
         numbers, _ = self._forced(repeated, ids.reshape(-1, length))
-        words, flat = self._words(repeated), written.reshape(-1, length)
+        flat = written.reshape(-1, length)
         nothing = np.where(np.arange(n_best) == 0, np.float32(0), np.float32(ABSENT_SCORE))
         outputs = {
             "translation": np.array(self._texts(written, source), object).reshape(rows, n_best),
             "score": np.where(empty, nothing, hypotheses.scores),
-            "target_tokens": array_of_tokens(self._target, flat, words).reshape(shape),
+            "target_tokens": self._target_tokens(repeated, flat).reshape(shape),
             **{name: one.reshape(shape) for name, one in numbers.items()},
         }
         if calibration := self.description.get("calibration"):
@@ -292,7 +310,8 @@ class OnnxTranslation(OnnxSearchModel):
     def _read(self, text: Texts, context: Texts | None = None, cut: bool = True) -> _Source:
         """Turn texts into ids, truncated to the lengths of the search."""
         limits = (self._options.max_length - 1, MAX_CONTEXT_LENGTH - 1) if cut else (None, None)
-        columns = [text] if context is None else [text, context]
+        read = self._cased(text)
+        columns = [read] if context is None else [read, context]
         inputs: dict[str, list[list[int]]] = {}
         unknown_words: list[list[str]] = []
         words: list[list[str]] = []
@@ -315,7 +334,28 @@ class OnnxTranslation(OnnxSearchModel):
             for name, rows in inputs.items()
             if self._copies or name in SOURCE_IDS
         }
-        return _Source(arrays, unknown_words, words, [*map(self._known, text)])
+        return _Source(
+            arrays,
+            unknown_words,
+            words,
+            known=[*map(self._known, text)],
+            capitals=[self._sentence_case and self._writes_capitals(one) for one in text],
+        )
+
+    def _writes_capitals(self, text: str | bytes) -> bool:
+        return writes_capitals(_string(text), self.description["source_tags"])
+
+    def _encoded(self, text: Texts) -> list[list[int]]:
+        """Return the ids of whole texts, without the end token."""
+        return self._source.encode([*map(as_bytes, self._cased(text))])
+
+    def _cased(self, text: Texts) -> Texts:
+        """Return texts in sentence case, if the model reads them so. Others stay as they are."""
+        if not self._sentence_case:
+            return text
+        tags = self.description["source_tags"]
+        pairs = ((one, in_sentence_case(_string(one), tags)) for one in text)
+        return [one if cased == _string(one) else cased for one, cased in pairs]
 
     def _known(self, text: str | bytes) -> str:
         """Return the translation of a text in the lexicon, or an empty string."""
@@ -332,7 +372,12 @@ class OnnxTranslation(OnnxSearchModel):
         ]
 
     def _target_ids(self, target: Texts, source: _Source) -> list[list[int]]:
-        read = (self._target.split(as_bytes(text)) for text in target)
+        rows = zip(target, source.capitals, strict=True)
+        texts = (
+            in_sentence_case(_string(text)) if upper and in_capitals(_string(text)) else text
+            for text, upper in rows
+        )
+        read = (self._target.split(as_bytes(text)) for text in texts)
         rows = zip(read, source.unknown_words, strict=True)
         return [self._extended(ids, words, known) for (ids, words), known in rows]
 
@@ -386,8 +431,11 @@ class OnnxTranslation(OnnxSearchModel):
     def _texts(self, ids: np.ndarray, source: _Source) -> list[list[bytes]]:
         """Return the texts of ids `[batch, n_best, length]`."""
         return [
-            [text.encode() for text in self._target.decode(rows.tolist(), [words] * len(rows))]
-            for rows, words in zip(ids, self._words(source), strict=True)
+            [
+                (text.upper() if capitals else text).encode()
+                for text in self._target.decode(rows.tolist(), [words] * len(rows))
+            ]
+            for rows, words, capitals in zip(ids, self._words(source), source.capitals, strict=True)
         ]
 
     def _words(self, source: _Source) -> list[list[str]]:
@@ -402,9 +450,16 @@ class OnnxTranslation(OnnxSearchModel):
             for name, output in names.items()
             if name in source.inputs
         }
-        ids["target_tokens"] = self._target, targets
         words = self._words(source)
-        return {name: array_of_tokens(*pair, words) for name, pair in ids.items()}
+        read = {name: array_of_tokens(*pair, words) for name, pair in ids.items()}
+        return {**read, "target_tokens": self._target_tokens(source, targets)}
+
+    def _target_tokens(self, source: _Source, targets: np.ndarray) -> np.ndarray:
+        """Return the tokens of targets `[batch, length]`, in capitals except special ones."""
+        tokens = array_of_tokens(self._target, targets, self._words(source))
+        upper = np.array(source.capitals, bool)[:, None] & (targets > END_ID)
+        tokens[upper] = [one.decode().upper().encode() for one in tokens[upper]]
+        return tokens
 
 
 def _string(text: str | bytes) -> str:

@@ -1,7 +1,7 @@
 """Interface of models that answer requests, wherever they run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -22,6 +22,10 @@ class Progress(NamedTuple):
     piece: str
     provisional: str
     score: float | None = None
+
+    def upper(self) -> Self:
+        """Return the progress in capitals."""
+        return self._replace(piece=self.piece.upper(), provisional=self.provisional.upper())
 
 
 def whole_progress(outputs: Mapping[str, Any]) -> Progress:

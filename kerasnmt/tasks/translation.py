@@ -18,6 +18,7 @@ from kerasnmt.tasks.streaming import joined
 from kerasnmt.tasks.task import Steps
 from kerasnmt.tasks.wanted_terms import checked_parts
 from kerasnmt.text.parts import Parts, looked_up
+from kerasnmt.text.sentence_case import writes_capitals
 from kerasnmt.text.split_sentences import join_sentences, split_parts
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
@@ -89,6 +90,9 @@ class TranslationTask(SearchTask):
             score is the sum of their scores, and `max_length` limits each sentence.
         split_words: The same for words, without the punctuation marks and symbols around them; for
             models that read single words.
+        sentence_case: Whether the model reads texts in capitals, or without any, as sentences with
+            a capital letter at the start, and translates those in capitals into capitals; see
+            `TranslationModel.translate`.
         lexicon: Answers to texts, or parts of a split text, that the model shall not translate. A
             text is looked up without its tags, and then in lowercase. Only `serving_default` and
             `with_terms` use the lexicon, and `forced_prefix` for an empty prefix. The score of such
@@ -113,6 +117,7 @@ class TranslationTask(SearchTask):
         dictionary: Mapping[str, str] | None = None,
         split_sentences: bool = False,
         split_words: bool = False,
+        sentence_case: bool = False,
         lexicon: Mapping[str, str] | None = None,
         shortlist: bool = False,
         applied: Callable[[Callable], Callable] | None = None,
@@ -125,6 +130,7 @@ class TranslationTask(SearchTask):
             dictionary=dictionary,
             split_sentences=split_sentences,
             split_words=split_words,
+            sentence_case=sentence_case,
             lexicon=lexicon,
             shortlist=shortlist,
         )
@@ -140,6 +146,7 @@ class TranslationTask(SearchTask):
             replace_unknown=replace_unknown,
             dictionary=dictionary,
             lexicon=lexicon,
+            sentence_case=sentence_case,
         )
         self.fields = ("text", "context") if model.reads_context else ("text",)
 
@@ -153,6 +160,7 @@ class TranslationTask(SearchTask):
             "replace_unknown": self.codec.replaces,
             "split_sentences": self.parts is not None and not self.parts.words,
             "split_words": self.parts is not None and self.parts.words,
+            "sentence_case": self.codec.sentence_case,
             "lexicon": bool(self.lexicon),
             "shortlist": self.shortlist is not None,
             "source_kind": self.codec.source_tokenizer.kind,
@@ -257,10 +265,13 @@ class TranslationTask(SearchTask):
         return streams[0] if self.parts is None else joined(streams)
 
     def _progress_of_part(self, request: Mapping[str, Any]) -> Iterator[Progress]:
-        known = looked_up(request["text"], self.lexicon, self.codec.source_tokenizer.tags)
-        if not known or "prefix" in request:
-            return super().progress(request)
-        return iter([Progress(known, "", 0.0)])
+        text, prefix = request["text"], request.get("prefix", "")
+        tags = self.codec.source_tokenizer.tags
+        if not prefix and (known := looked_up(text, self.lexicon, tags)):
+            return iter([Progress(known, "", 0.0)])
+        found = super().progress(request)
+        upper = self.codec.sentence_case and writes_capitals(text, tags, prefix)
+        return map(Progress.upper, found) if upper else found
 
     def copied_words(self, source: EncodedSource) -> list[str]:
         """Return the words of the ids outside the vocabulary, for one request."""
@@ -320,6 +331,9 @@ class TranslationTask(SearchTask):
         batch, source = self._read(*texts)
         if source.known is not None:
             source = source._replace(known=tf.where(prefix == "", source.known, ""))
+        if source.capitals is not None:
+            is_lower = tf.strings.regex_full_match(prefix, r"\C*\p{Ll}\C*")
+            source = source._replace(capitals=source.capitals & ~is_lower)
         prefix_ids = self.codec.encode_target(prefix, source).to_tensor(PAD_ID)
         return self._listing({**batch, "prefix_ids": prefix_ids}), source
 
@@ -330,6 +344,8 @@ class TranslationTask(SearchTask):
         has_prefix = len(fields) > len(self.fields)
         batch, source = (self._read_prefix if has_prefix else self._read)(*fields)
         terms = self.codec.encode_terms(lines, source, self.options.max_length)
+        if source.capitals is not None:
+            source = source._replace(capitals=source.capitals & tf.equal(lines, ""))
         batch = self._listing({**batch, "terms": (terms.ids, terms.numbers)})
         return batch, (source, terms.written)
 

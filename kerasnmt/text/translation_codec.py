@@ -1,15 +1,22 @@
 """Conversion of texts to ids and back, for models that translate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasnmt.ids import MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
-from kerasnmt.text.parts import OUTER_SPACES, starts_with
+from kerasnmt.ids import END_ID, MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
+from kerasnmt.text.parts import APOSTROPHES, OUTER_SPACES, SPACES, starts_with
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, MOST_TERMS, NOT, OR, SEPARATOR
 from kerasnmt.text.tokenizer import Tokenizer
+
+# Patterns of texts in capitals, and of texts with a first letter; see `text.sentence_case`.
+_IN_CAPITALS = r"[^\p{Ll}\x00]*\p{Lu}[^\p{Ll}\x00]*\p{Lu}[^\p{Ll}\x00]*"
+_FIRST_LETTER = (
+    r"^([^\p{L}\p{N}]*)([^\P{Ll}\x{10d0}-\x{10ff}])"
+    rf"([\p{{L}}\p{{M}}{APOSTROPHES}\-]*[^\p{{L}}\p{{N}}{SPACES}]*(?:[{SPACES}]\C*)?)$"
+)
 
 
 class EncodedSource(NamedTuple):
@@ -22,11 +29,14 @@ class EncodedSource(NamedTuple):
             if there are no such ids.
         known: Translations of the texts in a lexicon, string `[batch]`, or "" for other texts. None
             without a lexicon.
+        capitals: Whether the targets are written in capitals, boolean `[batch]`, or None for no
+            such targets.
     """
 
     ids: dict[str, tf.RaggedTensor]
     unknown_words: tf.RaggedTensor | None
     known: tf.Tensor | None = None
+    capitals: tf.Tensor | None = None
 
     @property
     def empty(self) -> tf.Tensor:
@@ -70,6 +80,8 @@ class TranslationCodec:
             not in the dictionary are copied.
         lexicon: Translations of texts, which are looked up without their tags, and then in
             lowercase.
+        sentence_case: Whether sources in capitals, or without any, are read as sentences, with a
+            capital letter at the start. Targets of sources in capitals are in capitals.
     """
 
     def __init__(
@@ -81,6 +93,7 @@ class TranslationCodec:
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         lexicon: Mapping[str, str] | None = None,
+        sentence_case: bool = False,
     ) -> None:
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
@@ -88,6 +101,7 @@ class TranslationCodec:
         self.replaces = replace_unknown
         self.dictionary = _table(dictionary) if dictionary else None
         self.lexicon = _table(lexicon) if lexicon else None
+        self.sentence_case = sentence_case
 
     def encode_source(
         self,
@@ -111,6 +125,9 @@ class TranslationCodec:
             The ids, with the names of the model's inputs: `source_ids` and `context_ids` and, if
             the model copies, `extended_source_ids` and `extended_context_ids`.
         """
+        known, capitals = self._known(source), None
+        if self.sentence_case:
+            source, capitals = _in_sentence_case(source, self.source_tokenizer.tags)
         given = [source] if context is None else [source, context]
         texts = dict(zip(SOURCE_IDS, given, strict=False))
         limits: tuple[int | None, ...] = (None, None)
@@ -121,18 +138,18 @@ class TranslationCodec:
             read = self.source_tokenizer.tokenize_together(*texts.values(), max_lengths=limits)
             ids = {name: one.ids for name, one in zip(texts, read, strict=True)}
             ids |= {extended(name): one.extended_ids for name, one in zip(texts, read, strict=True)}
-            return EncodedSource(ids, read[0].unknown_words, self._known(source))
+            return EncodedSource(ids, read[0].unknown_words, known, capitals)
         ids = {
             name: self._source_ids(text, alpha)[:, :limit]
             for (name, text), limit in zip(texts.items(), limits, strict=True)
         }
         if not self.replaces:
-            return EncodedSource(ids, None, self._known(source))
+            return EncodedSource(ids, None, known, capitals)
         # Keep one word for each position, so that the position is the index of the word.
         words = self.source_tokenizer.words(self.source_tokenizer.normalize_source(source))[
             :, : limits[0]
         ]
-        return EncodedSource(ids, self._written(words), self._known(source))
+        return EncodedSource(ids, self._written(words), known, capitals)
 
     def _known(self, text: tf.Tensor) -> tf.Tensor | None:
         """Look texts up in the lexicon."""
@@ -145,6 +162,8 @@ class TranslationCodec:
 
     def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
         """Count the tokens of each whole source, including the end token, int32 `[batch]`."""
+        if self.sentence_case:
+            text, _ = _in_sentence_case(text, self.source_tokenizer.tags)
         return tf.cast(self._source_ids(text).row_lengths(), tf.int32) + 1
 
     def encode_target(
@@ -160,6 +179,9 @@ class TranslationCodec:
         Returns:
             Int32 `[batch, (length)]` without the end token.
         """
+        if source.capitals is not None:
+            read, capitals = _in_sentence_case(text)
+            text = tf.where(source.capitals & capitals, read, text)
         if self.copies:
             return self.target_tokenizer.tokenize_target(text, source.unknown_words)
         return _tokenize(self.target_tokenizer, text, alpha)
@@ -263,7 +285,7 @@ class TranslationCodec:
 
     def decode(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         """Turn the ids of targets, int32 `[batch, length]`, into text `[batch]`."""
-        return self.target_tokenizer.detokenize(ids, source.unknown_words)
+        return _in_case(self.target_tokenizer.detokenize(ids, source.unknown_words), source)
 
     def decode_all(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         """Turn the ids of several targets of each source into text.
@@ -276,7 +298,7 @@ class TranslationCodec:
             String `[batch, n_best]`.
         """
         texts = self.target_tokenizer.detokenize(*_one_a_row(ids, source))
-        return tf.reshape(texts, tf.shape(ids)[:2])
+        return _in_case(tf.reshape(texts, tf.shape(ids)[:2]), source)
 
     def all_tokens(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         """Return the tokens of several targets of each source, string, in the shape of `ids`.
@@ -285,7 +307,8 @@ class TranslationCodec:
             ids: Int32 `[batch, n_best, length]`.
             source: From `encode_source`.
         """
-        return tf.reshape(self.target_tokenizer.tokens(*_one_a_row(ids, source)), tf.shape(ids))
+        tokens = self.target_tokenizer.tokens(*_one_a_row(ids, source))
+        return _in_case(tf.reshape(tokens, tf.shape(ids)), source, ids)
 
     def source_tokens(self, source: EncodedSource, name: str = "source_ids") -> tf.Tensor:
         """Return the tokens of an input, string `[batch, length]`."""
@@ -294,7 +317,7 @@ class TranslationCodec:
 
     def target_tokens(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         """Return the tokens of targets, string `[batch, length]`, for ids of the same shape."""
-        return self.target_tokenizer.tokens(ids, source.unknown_words)
+        return _in_case(self.target_tokenizer.tokens(ids, source.unknown_words), source, ids)
 
     def _source_ids(self, text: tf.Tensor, alpha: float | None = None) -> tf.RaggedTensor:
         return _tokenize(self.source_tokenizer, self.source_tokenizer.normalize_source(text), alpha)
@@ -305,6 +328,34 @@ class TranslationCodec:
             return words
         spellings = self.dictionary.lookup(words.flat_values)
         return words.with_flat_values(tf.where(spellings == "", words.flat_values, spellings))
+
+
+def _in_sentence_case(text: tf.Tensor, tags: Sequence[str] = ()) -> tuple[tf.Tensor, tf.Tensor]:
+    """Return texts in sentence case, `[batch]`, and which were in capitals; see `sentence_case`."""
+    whole = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
+    start = starts_with(tuple(tags))
+    rest = tf.strings.regex_replace(whole, start, "", replace_global=False)
+    capitals = tf.strings.regex_full_match(rest, _IN_CAPITALS)
+    rest = tf.where(capitals, tf.strings.lower(rest, encoding="utf-8"), rest)
+    begins = tf.strings.regex_full_match(rest, _FIRST_LETTER)
+    begins &= ~tf.strings.regex_full_match(rest, r"\C*[\p{Lu}\p{Lt}]\C*")
+    before, letter, after = (
+        tf.strings.regex_replace(rest, _FIRST_LETTER, rf"\{group}") for group in (1, 2, 3)
+    )
+    begun = tf.strings.join([before, tf.strings.upper(letter, encoding="utf-8"), after])
+    rest = tf.where(begins, begun, rest)
+    tags_before = tf.strings.regex_replace(whole, rf"({start})\C*$", r"\1")
+    return tf.where(capitals | begins, tf.strings.join([tags_before, rest]), text), capitals
+
+
+def _in_case(texts: tf.Tensor, source: EncodedSource, ids: tf.Tensor | None = None) -> tf.Tensor:
+    """Write the texts of targets, or their tokens except special ones, in capitals if wanted."""
+    if source.capitals is None:
+        return texts
+    capitals = tf.reshape(source.capitals, [-1] + [1] * (len(texts.shape) - 1))
+    if ids is not None:
+        capitals &= ids > END_ID
+    return tf.where(capitals, tf.strings.upper(texts, encoding="utf-8"), texts)
 
 
 def _one_a_row(ids: tf.Tensor, source: EncodedSource) -> tuple[tf.Tensor, tf.RaggedTensor | None]:

@@ -207,6 +207,7 @@ def description_of(model, source_kind, target_kind, **options):
         "replace_unknown": False,
         "split_sentences": False,
         "split_words": False,
+        "sentence_case": False,
         "lexicon": False,
         "shortlist": False,
         "weights": "float32",

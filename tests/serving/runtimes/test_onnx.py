@@ -95,9 +95,9 @@ def test_it_answers_as_the_model(name, parts, tmp_path):
     check_confidence(ours, theirs)
 
 
-def check_confidence(ours, theirs):
+def check_confidence(ours, theirs, texts=TEXTS):
     """Check that the confidence in each word is equal."""
-    for one, other in zip(ours.confidence(TEXTS), theirs.confidence(TEXTS), strict=True):
+    for one, other in zip(ours.confidence(texts), theirs.confidence(texts), strict=True):
         assert (one.text, one.words, one.tokens) == (other.text, other.words, other.tokens)
         for name in ("probabilities", "entropies", "margins", "log_probability", "score"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-4)
@@ -171,6 +171,46 @@ def test_words_are_translated_one_by_one_or_looked_up(exported, tmp_path):
     joined = [" ".join(filter(None, parts)) for parts in ([two, dogs, "zeb!"], ["dog", dog])]
     assert theirs.translate(texts[:1] + texts[4:]) == joined
     assert theirs.translate(texts[2:4]) == ["", ""]
+    assert check_export(folder).passed
+
+
+def test_texts_in_capitals_or_without_any_are_read_as_sentences(exported, tmp_path):
+    model, _ = exported
+    options = {**OPTIONS, "sentence_case": True, "split_sentences": True, "min_length": 3}
+    folder = export_onnx(model, tmp_path / "onnx", **options)
+    ours, theirs = load(folder), Translator(task_of(model, **options))
+    texts = ["TWO DOGS RUN", "Two dogs run", "DOG", "ZEB IS ANNA. Zeb runs", "DOG \ufffd", "A", ""]
+    check_equal(ours.best(texts), theirs.best(texts), atol=1e-4)
+    upper, normal = ours.translate(texts[:2])
+    assert upper == normal.upper() != normal
+    check_streams(ours, theirs, texts[:4])
+    for prefix in ("dog", "ANNA A", ""):
+        prefixes = [prefix] * 3
+        found, expected = (one.best(texts[:3], prefixes=prefixes) for one in (ours, theirs))
+        check_equal(found, expected, atol=1e-4)
+        if prefix:
+            check_streams(ours, theirs, texts[:2], prefix=prefix)
+    found, expected = (one.best(texts[:2], terms=[["dog"], []]) for one in (ours, theirs))
+    check_equal(found, expected, atol=1e-4)
+    for one, other in zip(ours.n_best(texts), theirs.n_best(texts), strict=True):
+        check_equal(one, other, atol=1e-4)
+    check_confidence(ours, theirs, texts)
+    found, expected = (
+        [*one.attention(texts), *one.forced_attention(texts[:2], ["ANNA DOG", "anna"])]
+        for one in (ours, theirs)
+    )
+    for one, other in zip(found, expected, strict=True):
+        assert (one.source_tokens, one.target_tokens) == (other.source_tokens, other.target_tokens)
+    scores = (one.score(texts[:2], ["ANNA DOG", "ANNA"]) for one in (ours, theirs))
+    np.testing.assert_allclose(*scores, rtol=1e-4)
+    odd = [
+        load_onnx(folder).function("serving_default"),
+        task_of(model, **options).function("serving_default"),
+    ]
+    raw = [np.asarray(one(text=[b"DOG \xff", b"DOG"])["translation"]).tolist() for one in odd]
+    assert raw[0] == raw[1]
+    with pytest.warns(UserWarning, match=r"text 1 has 12 tokens and was truncated to 10"):
+        ours.translate(["DOG " * 11])
     assert check_export(folder).passed
 
 

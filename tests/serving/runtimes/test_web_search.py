@@ -370,6 +370,48 @@ def test_sentences_are_translated_one_by_one(exported, javascript, tmp_path):
         assert_ranked(*pair)
 
 
+def test_texts_in_capitals_or_without_any_are_read_as_sentences(exported, javascript, tmp_path):
+    folder = shutil.copytree(exported("pointer_generator_gru")[1], tmp_path / "onnx")
+    description = json.loads((folder / "kerasnmt.json").read_text())
+    description |= {"sentence_case": True, "split_sentences": True, "source_tags": ["<x.>"]}
+    (folder / "kerasnmt.json").write_text(json.dumps(description))
+    texts = [
+        "TWO DOGS RUN",
+        "Two dogs run",
+        "<x.>ÉTÉ ZEB",
+        "ZEB IS ΑΣ. Zeb runs",
+        "A",
+        "",
+        "DOG\0A",
+    ]
+    texts += [text.upper() for text in random_sentences(40)]
+    targets = ["ZEB A", "ZEB A", "zeb", "dog", "A B", "", "Zeb"]
+    prefixes, terms = ["ZEB", "ZEB", "dog"], [["dog"], [], ["zeb"]]
+    more = {"min_length": 3}
+    best, ranked, streamed, judged, scores, forced, bound, wanted = javascript(
+        (folder, more, "best", [texts]),
+        (folder, more, "nBest", [texts[:9]]),
+        (folder, more, "stream", [texts[:9], {}]),
+        (folder, more, "confidence", [texts[:9]]),
+        (folder, more, "score", [texts[:7], targets]),
+        (folder, more, "stream", [texts[:1], {"prefixes": "dog"}]),
+        (folder, more, "best", [texts[:3], {"prefixes": prefixes}]),
+        (folder, more, "best", [texts[:3], {"terms": terms}]),
+    )
+    ours = load(folder, **more)
+    assert best[0]["text"] == best[1]["text"].upper() != best[1]["text"]
+    assert_translations(best, ours.best(texts))
+    assert_streams(streamed, ours, texts[:9])
+    assert_streams(forced, ours, texts[:1], prefix="dog")
+    for pair in zip(judged, ours.confidence(texts[:9]), strict=True):
+        assert_confidence(*pair)
+    for pair in zip(ranked, ours.n_best(texts[:9]), strict=True):
+        assert_ranked(*pair)
+    np.testing.assert_allclose(scores, ours.score(texts[:7], targets), **TOLERANCE)
+    assert_translations(bound, ours.best(texts[:3], prefixes=prefixes))
+    assert_translations(wanted, ours.best(texts[:3], terms=terms))
+
+
 def test_words_are_translated_one_by_one_or_looked_up(exported, javascript, tmp_path):
     folder = shutil.copytree(exported("pointer_generator_gru")[1], tmp_path / "onnx")
     description = json.loads((folder / "kerasnmt.json").read_text())

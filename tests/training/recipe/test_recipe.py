@@ -100,6 +100,7 @@ class TestLoad:
             "dictionary": None,
             "split_sentences": False,
             "split_words": False,
+            "sentence_case": False,
             "lexicon": None,
             "shortlist": False,
         }
@@ -299,7 +300,8 @@ class TestUnknownKeys:
                 "search.max_length_ratio, search.max_length_margin, search.no_repeat_ngram, "
                 "search.allow_unknown, search.samples, search.temperature, search.top_k, "
                 "search.top_p, search.seed, search.replace_unknown, search.dictionary, "
-                "search.split_sentences, search.split_words, search.lexicon, search.shortlist",
+                "search.split_sentences, search.split_words, search.sentence_case, "
+                "search.lexicon, search.shortlist",
             ),
         ],
     )

@@ -36,6 +36,7 @@ _FIXED = {
     "replace_unknown": False,
     "split_sentences": False,
     "split_words": False,
+    "sentence_case": False,
     "lexicon": False,
 }
 

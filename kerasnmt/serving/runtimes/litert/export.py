@@ -85,6 +85,7 @@ def export_lite(
         "replace_unknown": False,
         "split_sentences": False,
         "split_words": False,
+        "sentence_case": False,
         "lexicon": None,
     }
     for name, value in off.items():

@@ -69,9 +69,9 @@ def export_onnx(
             size, or "int8" with a quarter. ONNX Runtime computes with float32.
         whole: Whether to write `search.onnx` too. Its options of the search are fixed.
         **options: Options of `kerasnmt.decoding.SearchOptions`, which `kerasnmt.runtime.load` can
-            change; and of a model that translates, `replace_unknown`, `dictionary`,
-            `lexicon`, `split_sentences` and `split_words`; or of a memory network, `max_words`;
-            which are fixed.
+            change; and of a model that translates, the others of
+            `kerasnmt.decoding.TranslationOptions`; or of a memory network, `max_words`; which are
+            fixed.
 
     Returns:
         Path of the folder.

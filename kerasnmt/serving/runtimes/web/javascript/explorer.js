@@ -59,6 +59,7 @@ export class Explorer {
   async search(source, prefixIds = [], line = "", show = () => {}) {
     const { model } = this;
     this.#checkIds(source, prefixIds);
+    if (line) source = { ...source, capitals: false };
     const words = model.settledWords(source);
     const tell = ([row]) => {
       if (source.empty || !row.isUnfinished()) return;
@@ -110,7 +111,7 @@ export class Explorer {
       choices: found.map(({ choices }) => this.#choices(choices, source)),
       ...(model.description.calibration && { calibration: model.description.calibration }),
     });
-    const text = model.target.decode(written, model.knownWords(source));
+    const text = model.textFor(source, written);
     return { ...document, text, score: this.#score(logProbabilities) };
   }
 
@@ -155,7 +156,7 @@ export class Explorer {
   }
 
   #tokens(ids, source) {
-    return this.model.target.tokens(ids, this.model.knownWords(source));
+    return this.model.tokensFor(source, ids);
   }
 
   #choices(extensions, source) {

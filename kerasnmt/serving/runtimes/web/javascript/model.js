@@ -6,7 +6,7 @@ import { IMPOSSIBLE, LEAST, searchSteps } from "./search.js";
 import { searchOptions } from "./search_options.js";
 import { SentenceAttention } from "./sentence_attention.js";
 import { SettledWords } from "./streaming.js";
-import { PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
+import { END_ID, PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
 
 const isList = Array.isArray;
 const isText = (value) => typeof value === "string";
@@ -132,6 +132,19 @@ export class SearchModel extends Model {
     return [];
   }
 
+  /** Return the text of ids that answer a source. */
+  textFor(source, ids) {
+    const text = this.target.decode(ids, this.knownWords(source));
+    return source.capitals ? text.toUpperCase() : text;
+  }
+
+  /** Return the tokens of ids that answer a source. */
+  tokensFor(source, ids) {
+    const tokens = this.target.tokens(ids, this.knownWords(source));
+    const isUpper = (place) => source.capitals && ids[place] > END_ID;
+    return tokens.map((token, place) => (isUpper(place) ? token.toUpperCase() : token));
+  }
+
   /**
    * Search for the best answers to sources.
    *
@@ -194,7 +207,7 @@ export class SearchModel extends Model {
 
   /** Return the attention between a source and ids, from the records of each token. */
   attended(source, ids, records) {
-    const targetTokens = this.target.tokens(ids, this.knownWords(source));
+    const targetTokens = this.tokensFor(source, ids);
     const tokens = { ...this._sourceTokens(source), targetTokens };
     return new SentenceAttention(tokens, records, this.description);
   }
@@ -220,7 +233,7 @@ export class SearchModel extends Model {
   #written({ ids, path }, source) {
     const records = path.map((one) => one.records);
     const written = this.replaced(ids, records, source);
-    return { text: this.target.decode(written, this.knownWords(source)), written, records };
+    return { text: this.textFor(source, written), written, records };
   }
 
   /** Run the encoder. */

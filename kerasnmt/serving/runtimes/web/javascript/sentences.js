@@ -25,7 +25,7 @@ const REPLACEMENTS = [
   [`${END}+$`, ""],
 ].map(([pattern, replacement]) => [new RegExp(pattern, "gu"), replacement]);
 
-const ANY_SPACE = "\\t\\n\\v\\f\\r\\x1e\\x1f \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+export const ANY_SPACE = "\\t\\n\\v\\f\\r\\x1e\\x1f \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACES = new RegExp(`[${ANY_SPACE}]+`, "u");
 const OUTER_SPACES = new RegExp(`^[${ANY_SPACE}]+|[${ANY_SPACE}]+$`, "gu");
 // What does not belong to a word, before it and after it; and quotation marks.
@@ -66,7 +66,8 @@ export function lookedUp(text, lexicon, tags = []) {
   return lexicon.get(bare) || lexicon.get(bare.toLowerCase()) || "";
 }
 
-function tagsAtStart(text, tags) {
+/** Return the tags with which a text begins, with the white space before each. */
+export function tagsAtStart(text, tags) {
   if (!tags.length) return "";
   const known = tags.map((tag) => tag.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
   return new RegExp(`^(?:[${ANY_SPACE}]*(?:${known}))*`, "u").exec(text)[0];

@@ -3,6 +3,7 @@
 import { Confidence, tokenConfidence } from "./confidence.js";
 import { asRows, checkOptions, SearchModel } from "./model.js";
 import { LEAST } from "./search.js";
+import { hasLowercase, inCapitals, inSentenceCase } from "./sentence_case.js";
 import { joinTexts, lookedUp, splitter } from "./sentences.js";
 import { joined } from "./streaming.js";
 import { checkedTerms, encodedTerms, TermAutomaton, tokenKinds, unmetTerms } from "./terms.js";
@@ -88,6 +89,7 @@ export class TranslationModel extends SearchModel {
     const rows = asRows(this.#columns({ texts: text, contexts, prefixes }));
     const [sources] = this.#sources(rows, [0], this.split);
     this.#checkOnePart(rows[0], sources);
+    sources.forEach((source) => restrictCapitals(source, rows[0]));
     const options = { prefixes: this.#prefixIds(rows, sources) };
     const sentences = sources.map((source) => this._progress(source, options));
     yield* this.split ? joined(sentences) : sentences[0];
@@ -106,7 +108,7 @@ export class TranslationModel extends SearchModel {
       const best = found.map(({ answers }) => answers[0]);
       const judged = await this.forced(sources, best.map(({ ids }) => ids), tokenConfidence);
       return best.map(({ text, score, written }, row) => {
-        const tokens = this.target.tokens(written, this.knownWords(sources[row]));
+        const tokens = this.tokensFor(sources[row], written);
         return Confidence.ofTokens({ text, score }, tokens, kind, judged[row], calibration);
       });
     };
@@ -166,11 +168,13 @@ export class TranslationModel extends SearchModel {
    * @param {boolean} cut Whether to truncate the ids to the lengths of the search.
    * @returns {object} The `inputs` of the model with the end token; the `unknownWords` of extended
    *   ids; the `words` that replace unknown words; the `length` of the whole text in tokens;
-   *   whether it is `empty`; and its translation in the lexicon, `known`, or an empty string.
+   *   whether it is `empty`; its translation in the lexicon, `known`, or an empty string; and
+   *   whether its translation is in `capitals`.
    */
   read(text, context, cut = true) {
-    const { max_length: limit } = this.description;
-    const columns = { source_ids: [text, limit], context_ids: [context, MAX_CONTEXT_LENGTH] };
+    const { max_length: limit, sentence_case: cased, source_tags: tags } = this.description;
+    const given = cased ? inSentenceCase(text, tags) : text;
+    const columns = { source_ids: [given, limit], context_ids: [context, MAX_CONTEXT_LENGTH] };
     const source = { inputs: {}, unknownWords: [], words: [], length: 0 };
     for (const [name, [column, most]] of Object.entries(columns)) {
       if (column === undefined) continue;
@@ -187,13 +191,15 @@ export class TranslationModel extends SearchModel {
       if (this.description.copies)
         source.inputs[`extended_${name}`] = [...this.#extended(ids, words, source), END_ID];
     }
-    const known = lookedUp(text, this.lexicon, this.description.source_tags);
-    return { ...source, empty: source.inputs.source_ids[0] === END_ID, known };
+    const known = lookedUp(text, this.lexicon, tags);
+    const empty = source.inputs.source_ids[0] === END_ID;
+    return { ...source, empty, known, capitals: cased && inCapitals(text, tags) };
   }
 
   /** Turn a given translation of a source into ids, without the end token. */
   targetIds(target, source) {
-    const { ids, words } = this.target.split(target);
+    const isUpper = source.capitals && inCapitals(target);
+    const { ids, words } = this.target.split(isUpper ? inSentenceCase(target) : target);
     return this.#extended(ids, words, source);
   }
 
@@ -301,7 +307,10 @@ export class TranslationModel extends SearchModel {
     const splits = Boolean(this.split && join);
     return this._ask(this.#columns(columns), options, async (rows, places) => {
       const sources = this.#sources(rows, places, splits, cut);
-      rows.forEach((one, row) => this.#checkOnePart(one, sources[row]));
+      rows.forEach((one, row) => {
+        this.#checkOnePart(one, sources[row]);
+        sources[row].forEach((source) => restrictCapitals(source, one));
+      });
       const repeated = (values) => sources.flatMap((parts, row) => parts.map(() => values[row]));
       const answered = await answer(sources.flat(), repeated(rows), repeated(places));
       return sources.map(({ length }) => {
@@ -345,6 +354,11 @@ export class TranslationModel extends SearchModel {
       return sources;
     });
   }
+}
+
+/** Write a translation that begins with lowercase letters, or has terms, as the model writes it. */
+function restrictCapitals(source, { prefixes: prefix = "", terms = [], forbidden = [] }) {
+  source.capitals &&= !(hasLowercase(prefix) || terms.length || forbidden.length);
 }
 
 /** Join the translations of the sentences of a text. */
