@@ -91,8 +91,9 @@ class TextModel(Composite, keras.Model):
         All keys of `about` are optional:
 
         - `task`, `description`, `attribution` and `score` are texts.
-        - `good_for` and `not_for` are texts. `demonstration` says whether the model only shows what
-          an architecture learns, and is of no other use.
+        - `good_for`, `not_for` and `bias`, what the training data makes the model prefer, are
+          texts. `demonstration` says whether the model only shows what an architecture learns, and
+          is of no other use.
         - `evaluation` is the command that measures the score.
         - `low_score` is the score of the search, with its length penalty, that hardly any sentence
           of the test data falls below. `kerasnmt translate` warns of texts that do.

@@ -45,6 +45,7 @@ def preset_card(name: str, metadata: dict[str, Any]) -> str:
         f"## Examples\n\n{_examples(about['examples'])}" if about.get("examples") else "",
         f"## Score\n\n{_score(about)}" if "evaluation" in about else "",
         f"## Data\n\n{about['attribution']}" if "attribution" in about else "",
+        f"## Bias\n\n{about['bias']}" if "bias" in about else "",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 

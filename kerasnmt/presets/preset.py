@@ -34,6 +34,7 @@ _ABOUT = {
     "demonstration": bool,
     "good_for": str,
     "not_for": str,
+    "bias": str,
     "languages": list,
     "license": str,
     "attribution": str,

@@ -62,11 +62,11 @@ class _Source(NamedTuple):
 
     def with_prefixes(self, prefixes: Texts) -> "_Source":
         """Return the texts. Those with a prefix are not in the lexicon, and have its case."""
-        pairs = zip(self.known, prefixes, strict=True)
-        known = ["" if prefix else one for one, prefix in pairs]
-        pairs = zip(self.capitals, prefixes, strict=True)
-        capitals = [one and not has_lowercase(_string(prefix)) for one, prefix in pairs]
-        return self._replace(known=known, capitals=capitals)
+        lower = [has_lowercase(_string(prefix)) for prefix in prefixes]
+        return self._replace(
+            known=["" if prefix else one for one, prefix in zip(self.known, prefixes, strict=True)],
+            capitals=[one and not no for one, no in zip(self.capitals, lower, strict=True)],
+        )
 
     def repeated(self, times: int) -> "_Source":
         """Return the texts, each of them several times."""
@@ -372,10 +372,9 @@ class OnnxTranslation(OnnxSearchModel):
         ]
 
     def _target_ids(self, target: Texts, source: _Source) -> list[list[int]]:
-        rows = zip(target, source.capitals, strict=True)
         texts = (
             in_sentence_case(_string(text)) if upper and in_capitals(_string(text)) else text
-            for text, upper in rows
+            for text, upper in zip(target, source.capitals, strict=True)
         )
         read = (self._target.split(as_bytes(text)) for text in texts)
         rows = zip(read, source.unknown_words, strict=True)

@@ -76,7 +76,7 @@ def checked_parts(
     found = [split.split(text) if split else [text] for text in texts]
     for number, (parts, is_bound) in enumerate(zip(found, bound, strict=True), first_number):
         if is_bound and len(parts) > 1:
-            unit = "word" if split and split.words else "sentence"
+            unit = split.unit if split else "text"
             raise ValueError(
                 f"Expected one {unit} in each text with terms or a prefix, because nothing says "
                 f"to which one they belong. Received: {len(parts)} {unit}s in text {number}, "

@@ -34,6 +34,11 @@ class Parts(NamedTuple):
         words, sentences = (description.get(f"split_{name}") for name in ("words", "sentences"))
         return cls(bool(words), description.get("source_tags", ())) if words or sentences else None
 
+    @property
+    def unit(self) -> str:
+        """What a part is: "word" or "sentence"."""
+        return "word" if self.words else "sentence"
+
     def split(self, text: str) -> list[str]:
         """Return the parts of a text, at least one, which may be empty."""
         tags = tags_at_start(text, self.tags)

@@ -167,6 +167,7 @@ def test_shipped_presets_answer_as_their_cards_say(name, outputs):
         "task",
     } <= preset.about.keys()
     assert len(examples) >= 3
+    assert ("bias" in preset.about) == (name.split("_")[0] in ("g2p", "tatoeba"))
 
 
 def test_cards_of_shipped_presets_say_what_their_metadata_says():

@@ -12,6 +12,7 @@ from kerasnmt.kinds import kind_of
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.text.parts import Parts
 from kerasnmt.text.term_lines import check_contradictions, unmet
 
 Request = dict[str, Any]
@@ -40,9 +41,16 @@ class PageModel:
         """Names of the fields."""
         raise NotImplementedError
 
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """Facts about the model; see `kerasnmt.tasks.ServedModel`."""
+        raise NotImplementedError
+
     def describe(self) -> Document:
         """Return what the page needs to know about the model."""
         kind = kind_of(self.fields)
+        split = Parts.of(self.description)
+        advice = f"Type one {split.unit}: this page reads the whole text as one." if split else ""
         return {
             "fields": [*kind.names],
             "widgets": {field.name: field.widget for field in kind.fields},
@@ -50,7 +58,8 @@ class PageModel:
             "drawing": kind.drawing,
             "inspects": self.inspects,
             "terms": self.takes_terms,
-            "note": self.note,
+            "note": f"{self.note} {advice}".strip(),
+            "grid": self.description.get("grid"),
         }
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
@@ -99,17 +108,18 @@ class ExportPageModel(PageModel):
     @property
     def fields(self) -> Sequence[str]:
         """Names of the fields of the present version."""
-        return self._read(self._current.version)["inputs"]
+        return self.description["inputs"]
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """Description of the present version."""
+        return self._read(self._current.version)
 
     @property
     def takes_terms(self) -> bool:
         """Whether the present version has a signature for terms; see `PageModel`."""
         with self._current.borrowed() as app:
             return "with_terms" in app.session.signatures
-
-    def describe(self) -> Document:
-        """Return what the page needs to know; see `PageModel`."""
-        return {**super().describe(), "grid": self._read(self._current.version).get("grid")}
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Answer; see `PageModel`."""

@@ -1,6 +1,7 @@
 """Answers to the questions of the page, from a task."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +30,10 @@ class SearchPageModel(PageModel):
         """Names of the fields."""
         return self._task.fields
 
-    def describe(self) -> Document:
-        """Return what the page needs to know; see `PageModel`."""
-        return {**super().describe(), "grid": self._task.description.get("grid")}
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """Description of the task."""
+        return self._task.description
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Search; see `PageModel`."""
@@ -83,6 +85,11 @@ class StoryPageModel(PageModel):
     def fields(self) -> Sequence[str]:
         """Names of the fields."""
         return self._task.fields
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """Description of the task."""
+        return self._task.description
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Answer; see `PageModel`."""

@@ -356,12 +356,14 @@ def test_sentences_are_translated_one_by_one(exported, javascript, tmp_path):
     description["split_sentences"] = True
     (folder / "kerasnmt.json").write_text(json.dumps(description))
     texts = [*random_sentences(60), "Zeb runs! Two dogs run. Zeb", "犬。 猫", "", "dog"]
-    best, ranked, streamed, judged = javascript(
+    about, best, ranked, streamed, judged = javascript(
+        (folder, {}, "describe", []),
         (folder, {}, "best", [texts]),
         (folder, {}, "nBest", [texts[:9]]),
         (folder, {}, "stream", [texts[-9:], {}]),
         (folder, {}, "confidence", [texts[-9:]]),
     )
+    assert about["note"] == "Type one sentence: this page reads the whole text as one."
     assert_translations(best, load(folder).best(texts))
     assert_streams(streamed, load(folder), texts[-9:])
     for pair in zip(judged, load(folder).confidence(texts[-9:]), strict=True):

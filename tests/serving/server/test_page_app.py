@@ -14,6 +14,7 @@ from kerasnmt.serving.runtimes.version_folder import find_export
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.page_app import PageApp
 from kerasnmt.serving.server.page_models import ExportPageModel
+from kerasnmt.serving.server.task_page_models import SearchPageModel
 from kerasnmt.tasks import Explorer, task_of
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from tests.zoo.tiny_models import TINY
@@ -193,6 +194,19 @@ def test_stories():
     assert ask(client, "search", {**request, "question": ""})["hypotheses"] == []
     assert "run or a preset" in ask(client, "words", {**request, "prefix_ids": []}, 400)["error"]
     assert "that translates" in ask(client, "search", {**request, "terms": "a"}, 400)["error"]
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ({}, ""),
+        ({"split_sentences": True}, "Type one sentence: this page reads the whole text as one."),
+        ({"split_words": True}, "Type one word: this page reads the whole text as one."),
+    ],
+)
+def test_the_page_says_what_a_model_of_sentences_or_words_reads(word_model, options, advice):
+    task = task_of(word_model, max_length=12, **options)
+    assert SearchPageModel(task).describe()["note"] == advice
 
 
 def test_export_gives_what_its_signatures_give(served_folder, served_session, expected):

@@ -28,7 +28,9 @@ export class TranslationModel extends SearchModel {
   }
 
   get page() {
-    return { ...super.page, drawing: "alignment", terms: !this.description.samples };
+    const unit = this.description.split_words ? "word" : "sentence";
+    const note = this.split ? `Type one ${unit}: this page reads the whole text as one.` : "";
+    return { ...super.page, drawing: "alignment", terms: !this.description.samples, note };
   }
 
   /** Return the best translation of a text, or of each text; see `best`. */
