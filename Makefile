@@ -5,9 +5,8 @@ CONSTRAINTS ?= /dev/null
 PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile \
 	--no-loadscope-reorder
 # These presets run in the browser, on a page of `make site`.
-LIVE = tatoeba_en_fr_gru tatoeba_fr_en_gru demo_en_de dates_iso numbers_to_words words_to_numbers \
-	sorting_pointer scenes_en scenes_de babi_memory \
-	$(notdir $(wildcard kerasnmt/presets/g2p*))
+LIVE = dates_iso numbers_to_words words_to_numbers sorting_pointer scenes_en scenes_de babi_memory \
+	$(notdir $(wildcard kerasnmt/presets/tatoeba_*_gru kerasnmt/presets/g2p*))
 # The folders of their JavaScript and their page, in `kerasnmt/`.
 PAGE = serving/runtimes/web/javascript serving/runtimes/web/javascript/page viz/page
 STUB = kerasnmt/zoo/__init__.pyi
@@ -61,7 +60,8 @@ dist: $(VENV)/.installed $(STUB)
 	$(VENV)/bin/python -m venv dist/try
 	dist/try/bin/python -m pip install --quiet "$$(ls dist/*.whl)[all]"
 	cd dist/try && bin/kerasnmt --version && bin/kerasnmt presets
-	cd dist/try && echo fiets | bin/kerasnmt translate g2p_dutch
+	cd dist/try && echo "Guten Morgen" | bin/kerasnmt translate g2p --language deu
+	cd dist/try && echo "GOOD MORNING!" | bin/kerasnmt translate tatoeba_en_de_gru
 	rm -r dist/try
 
 docs: $(VENV)/.installed-docs $(STUB)
