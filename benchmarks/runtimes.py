@@ -92,7 +92,11 @@ def main() -> None:
         sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     alone = sources[: arguments.alone]
     model, options = load_run(arguments.model, SearchChanges(search=arguments.search))
-    for name in ("replace_unknown", "split_sentences"):  # not all runtimes support them
+    for name in (
+        "replace_unknown",
+        "split_sentences",
+        "sentence_case",
+    ):  # not all runtimes support them
         options.pop(name, None)
     with tempfile.TemporaryDirectory() as parent:
         folders, translators, bleu = {}, {}, {}

@@ -92,8 +92,9 @@ class TranslationModel(TextModel, SearchModel):
                 for models that read single words.
             sentence_case: Whether the model reads a text in capitals, or without any, as a sentence
                 with a capital letter at the start. The translation of a text in capitals is in
-                capitals, except with terms, or a prefix with lowercase letters. If texts are split,
-                this holds for each part. `kerasnmt.text.sentence_case` documents the rule.
+                capitals, unless it has terms, a prefix with lowercase letters, or is in the
+                lexicon; its tokens are those of the model. If texts are split, this holds for each
+                part. `kerasnmt.text.sentence_case` documents the rule.
             lexicon: Translations of texts, or words with `split_words`, that are looked up. A text
                 is looked up as it is, but without its tags, and then in lowercase.
             shortlist: Whether translations consist of the tokens that the model's shortlist has for
@@ -289,8 +290,7 @@ class TranslationModel(TextModel, SearchModel):
             contexts: Context of each text, if the model reads contexts. One string if `texts` is
                 one string.
             batch_size: Number of texts in a batch.
-            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`, and
-                the others of `kerasnmt.decoding.TranslationOptions`.
+            **options: Options of `kerasnmt.decoding.TranslationOptions`, such as `beam_size=5`.
 
         Returns:
             A list with a `kerasnmt.tasks.Confidence` for each text, or one object if `texts` is one

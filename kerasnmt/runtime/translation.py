@@ -28,7 +28,6 @@ from kerasnmt.text.sentence_case import (
     has_lowercase,
     in_capitals,
     in_sentence_case,
-    writes_capitals,
 )
 from kerasnmt.text.sentence_ends import join_texts
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, parse_terms
@@ -61,7 +60,10 @@ class _Source(NamedTuple):
         return self.inputs["source_ids"][:, :1].ravel() == END_ID
 
     def with_prefixes(self, prefixes: Texts) -> "_Source":
-        """Return the texts. Those with a prefix are not in the lexicon, and have its case."""
+        """Return the texts. Those with a prefix are not in the lexicon.
+
+        They are not in capitals if the prefix has lowercase letters.
+        """
         lower = [has_lowercase(_string(prefix)) for prefix in prefixes]
         return self._replace(
             known=["" if prefix else one for one, prefix in zip(self.known, prefixes, strict=True)],
@@ -278,12 +280,12 @@ class OnnxTranslation(OnnxSearchModel):
         written = np.where(ids != PAD_ID, self._replaced(hypotheses, source)[..., :length], PAD_ID)
         repeated = source.repeated(n_best)
         numbers, _ = self._forced(repeated, ids.reshape(-1, length))
-        flat = written.reshape(-1, length)
+        words, flat = self._words(repeated), written.reshape(-1, length)
         nothing = np.where(np.arange(n_best) == 0, np.float32(0), np.float32(ABSENT_SCORE))
         outputs = {
             "translation": np.array(self._texts(written, source), object).reshape(rows, n_best),
             "score": np.where(empty, nothing, hypotheses.scores),
-            "target_tokens": self._target_tokens(repeated, flat).reshape(shape),
+            "target_tokens": array_of_tokens(self._target, flat, words).reshape(shape),
             **{name: one.reshape(shape) for name, one in numbers.items()},
         }
         if calibration := self.description.get("calibration"):
@@ -310,7 +312,7 @@ class OnnxTranslation(OnnxSearchModel):
     def _read(self, text: Texts, context: Texts | None = None, cut: bool = True) -> _Source:
         """Turn texts into ids, truncated to the lengths of the search."""
         limits = (self._options.max_length - 1, MAX_CONTEXT_LENGTH - 1) if cut else (None, None)
-        read = self._cased(text)
+        read, tags = self._cased(text), self.description["source_tags"]
         columns = [read] if context is None else [read, context]
         inputs: dict[str, list[list[int]]] = {}
         unknown_words: list[list[str]] = []
@@ -339,11 +341,8 @@ class OnnxTranslation(OnnxSearchModel):
             unknown_words,
             words,
             known=[*map(self._known, text)],
-            capitals=[self._sentence_case and self._writes_capitals(one) for one in text],
+            capitals=[self._sentence_case and in_capitals(_string(one), tags) for one in text],
         )
-
-    def _writes_capitals(self, text: str | bytes) -> bool:
-        return writes_capitals(_string(text), self.description["source_tags"])
 
     def _encoded(self, text: Texts) -> list[list[int]]:
         """Return the ids of whole texts, without the end token."""
@@ -449,16 +448,9 @@ class OnnxTranslation(OnnxSearchModel):
             for name, output in names.items()
             if name in source.inputs
         }
+        ids["target_tokens"] = self._target, targets
         words = self._words(source)
-        read = {name: array_of_tokens(*pair, words) for name, pair in ids.items()}
-        return {**read, "target_tokens": self._target_tokens(source, targets)}
-
-    def _target_tokens(self, source: _Source, targets: np.ndarray) -> np.ndarray:
-        """Return the tokens of targets `[batch, length]`, in capitals except special ones."""
-        tokens = array_of_tokens(self._target, targets, self._words(source))
-        upper = np.array(source.capitals, bool)[:, None] & (targets > END_ID)
-        tokens[upper] = [one.decode().upper().encode() for one in tokens[upper]]
-        return tokens
+        return {name: array_of_tokens(*pair, words) for name, pair in ids.items()}
 
 
 def _string(text: str | bytes) -> str:

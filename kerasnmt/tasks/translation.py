@@ -17,8 +17,9 @@ from kerasnmt.tasks.shortlists import ShortlistInGraph
 from kerasnmt.tasks.streaming import joined
 from kerasnmt.tasks.task import Steps
 from kerasnmt.tasks.wanted_terms import checked_parts
+from kerasnmt.text.letter_case import HAS_LOWERCASE
 from kerasnmt.text.parts import Parts, looked_up
-from kerasnmt.text.sentence_case import writes_capitals
+from kerasnmt.text.sentence_case import has_lowercase, in_capitals
 from kerasnmt.text.split_sentences import join_sentences, split_parts
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
@@ -258,10 +259,12 @@ class TranslationTask(SearchTask):
         See `SearchTask`. The parts of a text that is split follow each other.
         """
         request = {name: one for name, one in request.items() if one or name != "prefix"}
-        text = request["text"]
-        text = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        (parts,) = checked_parts([text], ["prefix" in request], self.parts, 1)
-        streams = [self._progress_of_part({**request, "text": part}) for part in parts]
+        strings = {
+            name: one if isinstance(one, str) else one.decode("utf-8", "replace")
+            for name, one in request.items()
+        }
+        (parts,) = checked_parts([strings["text"]], ["prefix" in strings], self.parts, 1)
+        streams = [self._progress_of_part({**strings, "text": part}) for part in parts]
         return streams[0] if self.parts is None else joined(streams)
 
     def _progress_of_part(self, request: Mapping[str, Any]) -> Iterator[Progress]:
@@ -270,8 +273,8 @@ class TranslationTask(SearchTask):
         if not prefix and (known := looked_up(text, self.lexicon, tags)):
             return iter([Progress(known, "", 0.0)])
         found = super().progress(request)
-        upper = self.codec.sentence_case and writes_capitals(text, tags, prefix)
-        return map(Progress.upper, found) if upper else found
+        is_upper = self.codec.sentence_case and in_capitals(text, tags)
+        return map(Progress.upper, found) if is_upper and not has_lowercase(prefix) else found
 
     def copied_words(self, source: EncodedSource) -> list[str]:
         """Return the words of the ids outside the vocabulary, for one request."""
@@ -332,7 +335,7 @@ class TranslationTask(SearchTask):
         if source.known is not None:
             source = source._replace(known=tf.where(prefix == "", source.known, ""))
         if source.capitals is not None:
-            is_lower = tf.strings.regex_full_match(prefix, r"\C*\p{Ll}\C*")
+            is_lower = tf.strings.regex_full_match(prefix, HAS_LOWERCASE)
             source = source._replace(capitals=source.capitals & ~is_lower)
         prefix_ids = self.codec.encode_target(prefix, source).to_tensor(PAD_ID)
         return self._listing({**batch, "prefix_ids": prefix_ids}), source

@@ -3,6 +3,7 @@
 import keras
 import tensorflow as tf
 
+from kerasnmt.text.letter_case import lower
 from kerasnmt.text.word_tokenizer import WordTokenizer
 
 _AROUND = r"^[\pP\pS]+|[\pP\pS]+$"
@@ -28,10 +29,10 @@ class PlainWordTokenizer(WordTokenizer):
 
     @staticmethod
     def _split(text: tf.Tensor) -> tf.RaggedTensor:
-        # Without this, `tf.strings.lower` would drop everything after a null byte.
+        # Without this, `lower` would drop everything after a null byte.
         text = tf.strings.unicode_transcode(
             text, "UTF-8", "UTF-8", replacement_char=ord(" "), replace_control_characters=True
         )
-        words = tf.strings.split(tf.strings.lower(text, encoding="utf-8"))
+        words = tf.strings.split(lower(text))
         words = words.with_flat_values(tf.strings.regex_replace(words.flat_values, _AROUND, ""))
         return tf.ragged.boolean_mask(words, words != "")

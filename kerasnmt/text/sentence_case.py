@@ -1,8 +1,10 @@
-"""Texts in capitals, or without any, which a model reads as sentences, without TensorFlow.
+"""Rule for texts in capitals, or without any, which are read as ordinary sentences.
 
-`sentence_case` of `kerasnmt.decoding.TranslationOptions` is the option of the translation.
+The option `sentence_case` of a translation uses it. This module does not need TensorFlow;
+`kerasnmt.text.letter_case` has the rule in a graph.
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -10,17 +12,18 @@ from collections.abc import Iterable
 from kerasnmt.text.parts import APOSTROPHES, SPACES, tags_at_start
 
 # Patterns of a text in which a letter stands for the kind of each character; see `_kind`.
-_IN_CAPITALS = re.compile("[^lg0]*u[^lg0]*u[^lg0]*")
-_FIRST_LETTER = re.compile("[^utlgon]*(l)[utlgoma]*[^utlgon ]*(?: .*)?")
-_KINDS = {"Lu": "u", "Lt": "t", "Ll": "l", "L": "o", "N": "n", "M": "m"}
+_IN_CAPITALS = re.compile("[^lx]*u[^lx]*u[^lx]*")
+_FIRST_LETTER = re.compile("[^ln]*(l).*")
+_FIRST_OF_WORD = re.compile("[^ln]*(l)[lma]*[^ln ]*(?: .*)?")
+_KINDS = {"Lu": "u", "Lt": "t", "Ll": "l", "L": "x", "N": "n", "M": "m"}
 
 
 def in_sentence_case(text: str, tags: Iterable[str] = ()) -> str:
-    """Return a text in capitals in lowercase, and a text without capitals with one at the start.
+    """Return a text in capitals in lowercase, with a capital letter at the start.
 
-    A text in capitals has several capital letters, and no lowercase ones. It has no U+0000, at
-    which TensorFlow would cut it. The start is the first letter of the text, unless a number is
-    before it, or its word is an address, such as `keras.io`, or Georgian.
+    A text without capitals gets one too, if its first word begins with a letter and is no address,
+    such as `keras.io`. Other texts stay as they are, and so do texts with letters that have no
+    case, such as those of Chinese, or with U+0000, where TensorFlow would cut them.
 
     Args:
         text: Text.
@@ -28,29 +31,19 @@ def in_sentence_case(text: str, tags: Iterable[str] = ()) -> str:
     """
     start = tags_at_start(text, tags)
     rest = text[len(start) :]
+    pattern = _FIRST_OF_WORD
     if in_capitals(rest):
-        rest = rest.lower()
+        rest, pattern = rest.lower(), _FIRST_LETTER
     kinds = _kinds(rest)
-    if not re.search("[ut]", kinds) and (found := _FIRST_LETTER.fullmatch(kinds)):
+    if not {*"utx"} & {*kinds} and (found := pattern.fullmatch(kinds)):
         first = found.start(1)
         rest = rest[:first] + rest[first].upper() + rest[first + 1 :]
     return start + rest
 
 
-def in_capitals(text: str) -> bool:
-    """Whether a text without tags is in capitals; see `in_sentence_case`."""
-    return _IN_CAPITALS.fullmatch(_kinds(text)) is not None
-
-
-def writes_capitals(text: str, tags: Iterable[str], prefix: str = "") -> bool:
-    """Whether the translation of a text is in capitals.
-
-    Args:
-        text: Text.
-        tags: Tags of the tokenizer.
-        prefix: Words with which the translation must begin.
-    """
-    return in_capitals(text[len(tags_at_start(text, tags)) :]) and not has_lowercase(prefix)
+def in_capitals(text: str, tags: Iterable[str] = ()) -> bool:
+    """Whether a text has several capital letters, no lowercase ones, and none without case."""
+    return _IN_CAPITALS.fullmatch(_kinds(text[len(tags_at_start(text, tags)) :])) is not None
 
 
 def has_lowercase(text: str) -> bool:
@@ -62,10 +55,11 @@ def _kinds(text: str) -> str:
     return "".join(map(_kind, text))
 
 
+@functools.lru_cache(maxsize=4096)
 def _kind(character: str) -> str:
     """Return a letter for the kind of a character."""
-    if character == "\0" or "ა" <= character <= "ჿ":  # Georgian sentences begin without a capital
-        return "0" if character == "\0" else "g"
+    if character == "\0" or "\u10d0" <= character <= "\u10ff":  # Georgian has no capitals at starts
+        return "x"
     if re.match(f"[{SPACES}]", character):
         return " "
     if character in f"{APOSTROPHES}-":

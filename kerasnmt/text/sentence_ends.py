@@ -16,6 +16,7 @@ _ABBREVIATIONS = (
     "Fr|Sra|Srta|Dra|Ing|No|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|"
     "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph"
 )
+_ABBREVIATIONS += f"|{_ABBREVIATIONS.upper()}"
 # Two letters before the period: initials such as "J. Smith" and "U.S. Army" are no ends.
 _BEFORE_PERIOD = r"([\p{L}\p{N}][\p{L}\p{M}\p{N}]|[\"”’»)\]%])"
 _PERIOD = (

@@ -1,22 +1,16 @@
 """Conversion of texts to ids and back, for models that translate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasnmt.ids import END_ID, MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
-from kerasnmt.text.parts import APOSTROPHES, OUTER_SPACES, SPACES, starts_with
+from kerasnmt.ids import MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
+from kerasnmt.text.letter_case import in_sentence_case, lower, upper
+from kerasnmt.text.parts import OUTER_SPACES, starts_with
 from kerasnmt.text.targets import decoder_inputs, padded, with_end
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, MOST_TERMS, NOT, OR, SEPARATOR
 from kerasnmt.text.tokenizer import Tokenizer
-
-# Patterns of texts in capitals, and of texts with a first letter; see `text.sentence_case`.
-_IN_CAPITALS = r"[^\p{Ll}\x00]*\p{Lu}[^\p{Ll}\x00]*\p{Lu}[^\p{Ll}\x00]*"
-_FIRST_LETTER = (
-    r"^([^\p{L}\p{N}]*)([^\P{Ll}\x{10d0}-\x{10ff}])"
-    rf"([\p{{L}}\p{{M}}{APOSTROPHES}\-]*[^\p{{L}}\p{{N}}{SPACES}]*(?:[{SPACES}]\C*)?)$"
-)
 
 
 class EncodedSource(NamedTuple):
@@ -29,8 +23,8 @@ class EncodedSource(NamedTuple):
             if there are no such ids.
         known: Translations of the texts in a lexicon, string `[batch]`, or "" for other texts. None
             without a lexicon.
-        capitals: Whether the targets are written in capitals, boolean `[batch]`, or None for no
-            such targets.
+        capitals: Whether the text of each target is in capitals, boolean `[batch]`, or None if
+            none is.
     """
 
     ids: dict[str, tf.RaggedTensor]
@@ -127,7 +121,7 @@ class TranslationCodec:
         """
         known, capitals = self._known(source), None
         if self.sentence_case:
-            source, capitals = _in_sentence_case(source, self.source_tokenizer.tags)
+            source, capitals = in_sentence_case(source, self.source_tokenizer.tags)
         given = [source] if context is None else [source, context]
         texts = dict(zip(SOURCE_IDS, given, strict=False))
         limits: tuple[int | None, ...] = (None, None)
@@ -157,13 +151,13 @@ class TranslationCodec:
             return None
         for pattern in (starts_with(tuple(self.source_tokenizer.tags)), OUTER_SPACES):
             text = tf.strings.regex_replace(text, pattern, "")
-        found, lower = map(self.lexicon.lookup, (text, tf.strings.lower(text, encoding="utf-8")))
-        return tf.where(found == "", lower, found)
+        found, in_lowercase = map(self.lexicon.lookup, (text, lower(text)))
+        return tf.where(found == "", in_lowercase, found)
 
     def source_lengths(self, text: tf.Tensor) -> tf.Tensor:
         """Count the tokens of each whole source, including the end token, int32 `[batch]`."""
         if self.sentence_case:
-            text, _ = _in_sentence_case(text, self.source_tokenizer.tags)
+            text, _ = in_sentence_case(text, self.source_tokenizer.tags)
         return tf.cast(self._source_ids(text).row_lengths(), tf.int32) + 1
 
     def encode_target(
@@ -180,7 +174,7 @@ class TranslationCodec:
             Int32 `[batch, (length)]` without the end token.
         """
         if source.capitals is not None:
-            read, capitals = _in_sentence_case(text)
+            read, capitals = in_sentence_case(text)
             text = tf.where(source.capitals & capitals, read, text)
         if self.copies:
             return self.target_tokenizer.tokenize_target(text, source.unknown_words)
@@ -307,8 +301,7 @@ class TranslationCodec:
             ids: Int32 `[batch, n_best, length]`.
             source: From `encode_source`.
         """
-        tokens = self.target_tokenizer.tokens(*_one_a_row(ids, source))
-        return _in_case(tf.reshape(tokens, tf.shape(ids)), source, ids)
+        return tf.reshape(self.target_tokenizer.tokens(*_one_a_row(ids, source)), tf.shape(ids))
 
     def source_tokens(self, source: EncodedSource, name: str = "source_ids") -> tf.Tensor:
         """Return the tokens of an input, string `[batch, length]`."""
@@ -317,7 +310,7 @@ class TranslationCodec:
 
     def target_tokens(self, ids: tf.Tensor, source: EncodedSource) -> tf.Tensor:
         """Return the tokens of targets, string `[batch, length]`, for ids of the same shape."""
-        return _in_case(self.target_tokenizer.tokens(ids, source.unknown_words), source, ids)
+        return self.target_tokenizer.tokens(ids, source.unknown_words)
 
     def _source_ids(self, text: tf.Tensor, alpha: float | None = None) -> tf.RaggedTensor:
         return _tokenize(self.source_tokenizer, self.source_tokenizer.normalize_source(text), alpha)
@@ -330,32 +323,12 @@ class TranslationCodec:
         return words.with_flat_values(tf.where(spellings == "", words.flat_values, spellings))
 
 
-def _in_sentence_case(text: tf.Tensor, tags: Sequence[str] = ()) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return texts in sentence case, `[batch]`, and which were in capitals; see `sentence_case`."""
-    whole = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
-    start = starts_with(tuple(tags))
-    rest = tf.strings.regex_replace(whole, start, "", replace_global=False)
-    capitals = tf.strings.regex_full_match(rest, _IN_CAPITALS)
-    rest = tf.where(capitals, tf.strings.lower(rest, encoding="utf-8"), rest)
-    begins = tf.strings.regex_full_match(rest, _FIRST_LETTER)
-    begins &= ~tf.strings.regex_full_match(rest, r"\C*[\p{Lu}\p{Lt}]\C*")
-    before, letter, after = (
-        tf.strings.regex_replace(rest, _FIRST_LETTER, rf"\{group}") for group in (1, 2, 3)
-    )
-    begun = tf.strings.join([before, tf.strings.upper(letter, encoding="utf-8"), after])
-    rest = tf.where(begins, begun, rest)
-    tags_before = tf.strings.regex_replace(whole, rf"({start})\C*$", r"\1")
-    return tf.where(capitals | begins, tf.strings.join([tags_before, rest]), text), capitals
-
-
-def _in_case(texts: tf.Tensor, source: EncodedSource, ids: tf.Tensor | None = None) -> tf.Tensor:
-    """Write the texts of targets, or their tokens except special ones, in capitals if wanted."""
+def _in_case(texts: tf.Tensor, source: EncodedSource) -> tf.Tensor:
+    """Write the texts of targets, `[batch]` or `[batch, n_best]`, in capitals if wanted."""
     if source.capitals is None:
         return texts
-    capitals = tf.reshape(source.capitals, [-1] + [1] * (len(texts.shape) - 1))
-    if ids is not None:
-        capitals &= ids > END_ID
-    return tf.where(capitals, tf.strings.upper(texts, encoding="utf-8"), texts)
+    capitals = source.capitals if len(texts.shape) == 1 else source.capitals[:, None]
+    return tf.where(capitals, upper(texts), texts)
 
 
 def _one_a_row(ids: tf.Tensor, source: EncodedSource) -> tuple[tf.Tensor, tf.RaggedTensor | None]:

@@ -31,6 +31,7 @@ def both_joined(sentences):
         ["यह घर है।", "वह जाता है।"],
         # Not an end of a sentence.
         ["Mr. Smith met Dr. Who, J. Doe and the U.S. Army at 5 p.m. Monday."],
+        ["MR. SMITH MET DR. WHO.", "HE LEFT."],
         ["He came (etc.) and went... and then. nothing 3.5 Euro a.M. No. 5"],
         ["Yahoo! is it"],
         ["", ""][:1],

@@ -239,7 +239,9 @@ def test_bad_arguments_leave_nothing(word_model, tmp_path):
     assert os.listdir(tmp_path) == ["there"] and not os.listdir(tmp_path / "there")
 
 
-@pytest.mark.parametrize("option", ["replace_unknown", "split_sentences", "sentence_case"])
+@pytest.mark.parametrize(
+    "option", ["replace_unknown", "split_sentences", "split_words", "sentence_case"]
+)
 def test_options_that_the_core_does_not_have(tmp_path, option):
     model = zoo.bahdanau_gru(WordTokenizer(["a"]), embedding_dim=2, units=2)
     with pytest.raises(ValueError, match=f"Expected no {option} for LiteRT"):

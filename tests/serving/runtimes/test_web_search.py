@@ -390,7 +390,7 @@ def test_texts_in_capitals_or_without_any_are_read_as_sentences(exported, javasc
     targets = ["ZEB A", "ZEB A", "zeb", "dog", "A B", "", "Zeb"]
     prefixes, terms = ["ZEB", "ZEB", "dog"], [["dog"], [], ["zeb"]]
     more = {"min_length": 3}
-    best, ranked, streamed, judged, scores, forced, bound, wanted = javascript(
+    best, ranked, streamed, judged, scores, forced, bound, wanted, both = javascript(
         (folder, more, "best", [texts]),
         (folder, more, "nBest", [texts[:9]]),
         (folder, more, "stream", [texts[:9], {}]),
@@ -399,6 +399,7 @@ def test_texts_in_capitals_or_without_any_are_read_as_sentences(exported, javasc
         (folder, more, "stream", [texts[:1], {"prefixes": "dog"}]),
         (folder, more, "best", [texts[:3], {"prefixes": prefixes}]),
         (folder, more, "best", [texts[:3], {"terms": terms}]),
+        (folder, more, "best", [texts[:3], {"prefixes": prefixes, "terms": terms}]),
     )
     ours = load(folder, **more)
     assert best[0]["text"] == best[1]["text"].upper() != best[1]["text"]
@@ -412,6 +413,7 @@ def test_texts_in_capitals_or_without_any_are_read_as_sentences(exported, javasc
     np.testing.assert_allclose(scores, ours.score(texts[:7], targets), **TOLERANCE)
     assert_translations(bound, ours.best(texts[:3], prefixes=prefixes))
     assert_translations(wanted, ours.best(texts[:3], terms=terms))
+    assert_translations(both, ours.best(texts[:3], prefixes=prefixes, terms=terms))
 
 
 def test_words_are_translated_one_by_one_or_looked_up(exported, javascript, tmp_path):

@@ -68,10 +68,9 @@ def export_onnx(
         weights: Number format of the matrices in the files: "float32", "float16" with half the
             size, or "int8" with a quarter. ONNX Runtime computes with float32.
         whole: Whether to write `search.onnx` too. Its options of the search are fixed.
-        **options: Options of `kerasnmt.decoding.SearchOptions`, which `kerasnmt.runtime.load` can
-            change; and of a model that translates, the others of
-            `kerasnmt.decoding.TranslationOptions`; or of a memory network, `max_words`; which are
-            fixed.
+        **options: Options of `kerasnmt.decoding.TranslationOptions`, or of a memory network,
+            `max_words`. `kerasnmt.runtime.load` can change those of
+            `kerasnmt.decoding.SearchOptions`; the others are fixed.
 
     Returns:
         Path of the folder.

@@ -156,7 +156,7 @@ export class Explorer {
   }
 
   #tokens(ids, source) {
-    return this.model.tokensFor(source, ids);
+    return this.model.target.tokens(ids, this.model.knownWords(source));
   }
 
   #choices(extensions, source) {

@@ -6,7 +6,7 @@ import { IMPOSSIBLE, LEAST, searchSteps } from "./search.js";
 import { searchOptions } from "./search_options.js";
 import { SentenceAttention } from "./sentence_attention.js";
 import { SettledWords } from "./streaming.js";
-import { END_ID, PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
+import { PAD_ID, START_ID, tokenizer, UNKNOWN_ID } from "./tokenizers.js";
 
 const isList = Array.isArray;
 const isText = (value) => typeof value === "string";
@@ -138,13 +138,6 @@ export class SearchModel extends Model {
     return source.capitals ? text.toUpperCase() : text;
   }
 
-  /** Return the tokens of ids that answer a source. */
-  tokensFor(source, ids) {
-    const tokens = this.target.tokens(ids, this.knownWords(source));
-    const isUpper = (place) => source.capitals && ids[place] > END_ID;
-    return tokens.map((token, place) => (isUpper(place) ? token.toUpperCase() : token));
-  }
-
   /**
    * Search for the best answers to sources.
    *
@@ -207,7 +200,7 @@ export class SearchModel extends Model {
 
   /** Return the attention between a source and ids, from the records of each token. */
   attended(source, ids, records) {
-    const targetTokens = this.tokensFor(source, ids);
+    const targetTokens = this.target.tokens(ids, this.knownWords(source));
     const tokens = { ...this._sourceTokens(source), targetTokens };
     return new SentenceAttention(tokens, records, this.description);
   }

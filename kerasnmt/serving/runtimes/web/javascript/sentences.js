@@ -9,6 +9,7 @@ const ABBREVIATIONS =
   "Mr|Mrs|Ms|MM|Mme|Mlle|Dr|Prof|St|Ste|Mt|Sr|Jr|Gen|Col|Capt|Lt|Sgt|Hon|Rev|Gov|Sen|Rep|Herr|Hr|" +
   "Fr|Sra|Srta|Dra|Ing|No|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|" +
   "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph";
+const ANY_ABBREVIATION = `${ABBREVIATIONS}|${ABBREVIATIONS.toUpperCase()}`;
 const BEFORE_PERIOD = String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]|["”’»)\]%])`;
 const PERIOD = [
   String.raw`${BEFORE_PERIOD}((?:\.+|…)${CLOSING})[${SPACE}]+${CAPITAL}`,
@@ -16,7 +17,7 @@ const PERIOD = [
 ];
 const REPLACEMENTS = [
   [`[${END}${NO_END}]`, " "],
-  [String.raw`\b(${ABBREVIATIONS})\.[${SPACE}]+`, `$1.${NO_END}`],
+  [String.raw`\b(${ANY_ABBREVIATION})\.[${SPACE}]+`, `$1.${NO_END}`],
   PERIOD,
   PERIOD, // again, because a match takes the first letter of the next sentence
   [String.raw`([!?؟।]+${CLOSING})[${SPACE}]+${CAPITAL}`, `$1${END}$2`],

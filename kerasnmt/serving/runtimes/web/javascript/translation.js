@@ -91,7 +91,7 @@ export class TranslationModel extends SearchModel {
     const rows = asRows(this.#columns({ texts: text, contexts, prefixes }));
     const [sources] = this.#sources(rows, [0], this.split);
     this.#checkOnePart(rows[0], sources);
-    sources.forEach((source) => restrictCapitals(source, rows[0]));
+    sources.forEach((source) => restrictCapitals(source, prefixes));
     const options = { prefixes: this.#prefixIds(rows, sources) };
     const sentences = sources.map((source) => this._progress(source, options));
     yield* this.split ? joined(sentences) : sentences[0];
@@ -110,7 +110,7 @@ export class TranslationModel extends SearchModel {
       const best = found.map(({ answers }) => answers[0]);
       const judged = await this.forced(sources, best.map(({ ids }) => ids), tokenConfidence);
       return best.map(({ text, score, written }, row) => {
-        const tokens = this.tokensFor(sources[row], written);
+        const tokens = this.target.tokens(written, this.knownWords(sources[row]));
         return Confidence.ofTokens({ text, score }, tokens, kind, judged[row], calibration);
       });
     };
@@ -275,6 +275,9 @@ export class TranslationModel extends SearchModel {
       checkedTerms(terms, forbidden, ` of text ${places[row] + 1}`),
     );
     const read = checked.map((terms, row) => this.readTerms(terms, sources[row]));
+    sources.forEach((source, row) => {
+      source.capitals &&= !checked[row].length;
+    });
     const terms = read.map(({ automaton }) => automaton);
     const best = await this._best(sources, { ...options, terms });
     best.forEach(({ text }, row) => {
@@ -311,7 +314,7 @@ export class TranslationModel extends SearchModel {
       const sources = this.#sources(rows, places, splits, cut);
       rows.forEach((one, row) => {
         this.#checkOnePart(one, sources[row]);
-        sources[row].forEach((source) => restrictCapitals(source, one));
+        sources[row].forEach((source) => restrictCapitals(source, one.prefixes));
       });
       const repeated = (values) => sources.flatMap((parts, row) => parts.map(() => values[row]));
       const answered = await answer(sources.flat(), repeated(rows), repeated(places));
@@ -358,9 +361,9 @@ export class TranslationModel extends SearchModel {
   }
 }
 
-/** Write a translation that begins with lowercase letters, or has terms, as the model writes it. */
-function restrictCapitals(source, { prefixes: prefix = "", terms = [], forbidden = [] }) {
-  source.capitals &&= !(hasLowercase(prefix) || terms.length || forbidden.length);
+/** Write a translation that begins with lowercase letters as the model writes it. */
+function restrictCapitals(source, prefix = "") {
+  source.capitals &&= !hasLowercase(prefix);
 }
 
 /** Join the translations of the sentences of a text. */
