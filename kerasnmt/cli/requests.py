@@ -79,8 +79,8 @@ def checked_tags(tags: Sequence[str] | None, translator: Any) -> list[str]:
     found = {tag: tag if tag in known else closest_tag(tag, known) for tag in written}
     if unknown := [tag for tag, one in found.items() if one is None]:
         raise ValueError(
-            f"Expected tags that the model knows: {some_tags(known)}. Received: --tags {given}, "
-            f"with {', '.join(unknown)}."
+            f"Expected tags that the model knows: {some_tags(known)}. Received: {given}, with "
+            f"{', '.join(unknown)}."
         )
     return [one for tag in written if (one := found[tag])]
 

@@ -80,9 +80,9 @@ def default_start(tags: str | Iterable[str], known: Collection[str]) -> str:
     return "".join(written)
 
 
-def some_tags(known: Collection[str], most: int = 10) -> str:
-    """Return the first tags of a model, for an error."""
-    return ", ".join([*known][:most]) + (", …" if len(known) > most else "") or "it has none"
+def some_tags(known: Collection[str], most: int = 50) -> str:
+    """Return the first tags of a model, sorted, for an error."""
+    return ", ".join(sorted(known)[:most]) + (", …" if len(known) > most else "") or "it has none"
 
 
 def tags_of(texts: Iterable[str]) -> list[str]:
