@@ -196,7 +196,8 @@ def test_noise_of_translators():
     rng = random.Random(1)
     pair = ('Tom said: "It\'s 7:30."', 'Tom sagte: "Es ist 7:30."')
     assert noise.upper(pair)[0] == 'TOM SAID: "IT\'S 7:30."'
-    assert noise.lower(pair)[1] == 'tom sagte: "es ist 7:30."'
+    assert noise.upper(pair)[1] == 'TOM SAGTE: "ES IST 7:30."'
+    assert noise.lower(pair) == ('tom said: "it\'s 7:30."', pair[1])
     assert noise.without_mark(("Who?", "Qui ?")) == ("Who", "Qui")
     assert noise.without_mark(("Wait...", "Attends…")) == ("Wait", "Attends")
     assert noise.without_mark(("Who?", "Qui")) is None
@@ -232,11 +233,11 @@ def test_noisy_training_pairs(tmp_path, monkeypatch):
     for part, lines in rows.items():
         with gzip.open(tmp_path / f"{part}.tsv.gz", "wt", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
-    monkeypatch.setattr(sys, "argv", ["prepare.py", str(tmp_path), str(tmp_path), "--noise=0.5"])
+    monkeypatch.setattr(sys, "argv", ["prepare.py", str(tmp_path), str(tmp_path), "--noise=1"])
     script("prepare", TATOEBA).main()
     train = (tmp_path / "en_fr/train.tsv").read_text(encoding="utf-8").splitlines()
-    assert train[:2] == ["I'm Tom.\tJe suis Tom !", "Go.\tPars."] and len(train) == 150
-    kinds = {"GO.\tPARS.", "go.\tpars.", "Go\tPars", "Go. Go.\tPars. Pars."}
+    assert train[:2] == ["I'm Tom.\tJe suis Tom !", "Go.\tPars."] and len(train) == 200
+    kinds = {"go.\tPars.", "Go\tPars", "Go. Go.\tPars. Pars."}
     assert kinds <= {*train[100:]}
     assert not any(one.count("\t") - 1 for one in train)
     # A French sentence of the training data is no test.
