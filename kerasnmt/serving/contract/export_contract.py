@@ -21,8 +21,7 @@ ODD_TEXTS = {
     "combining marks": "a\u0301\u0323\u0308 Z\u0351\u036b\u0343 e\u0301".encode(),
     "a null byte": b"two\0dogs \0 run",
     "control characters": bytes(range(1, 32)) + b"\x7f two dogs",
-    "capitals": b"TWO DOGS RUN .",
-    "line breaks": b"two dogs\nrun .\r\n",
+    "line breaks": b"TWO DOGS\nRUN .\r\n",
 }
 
 WARMUP_BATCH_SIZES = (1, 8, 64)
