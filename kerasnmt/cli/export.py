@@ -13,6 +13,13 @@ from kerasnmt.cli.options import BeamSize, Language, SearchOptions, Trained, Wit
 from kerasnmt.cli.quiet import without_talk
 from kerasnmt.serving.runtimes.registry import runtime_named, runtimes
 
+# Options of a translation that exports without texts do not have, and what they do.
+_OF_TEXTS = {
+    "split_sentences": "split texts into sentences",
+    "split_words": "split texts into words",
+    "sentence_case": "read texts in capitals as sentences",
+}
+
 
 def export(
     run: Trained,
@@ -87,14 +94,13 @@ def export(
         model, options = load_run(run, changes, translates=translates or language is not None)
         if language is not None:
             model.set_language(language)
-        parts = {part: options.pop(f"split_{part}", False) for part in ("sentences", "words")}
+        asked = [name for name in _OF_TEXTS if options.pop(name, False)]
         if target.splits_texts:
-            options |= {f"split_{part}": splits for part, splits in parts.items() if splits}
-        elif any(parts.values()):
-            (part,) = (part for part, splits in parts.items() if splits)
+            options |= dict.fromkeys(asked, True)
+        elif asked:
+            lost = ", or ".join(_OF_TEXTS[name] for name in asked)
             print(
-                f"warning: exports for {target.title} do not split texts into {part}, as {run} "
-                "does",
+                f"warning: exports for {target.title} do not {lost}, as {run} does",
                 file=sys.stderr,
             )
         if weights is not None:
