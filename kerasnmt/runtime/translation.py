@@ -24,11 +24,7 @@ from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress
 from kerasnmt.tasks.streaming import as_text_step, check_streams, joined, settled_words
 from kerasnmt.tasks.wanted_terms import checked_parts
 from kerasnmt.text.parts import Parts, looked_up
-from kerasnmt.text.sentence_case import (
-    has_lowercase,
-    in_capitals,
-    in_sentence_case,
-)
+from kerasnmt.text.sentence_case import has_lowercase, in_capitals, in_sentence_case
 from kerasnmt.text.sentence_ends import join_texts
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, parse_terms
 from kerasnmt.token_confidence import NUMBERS, token_confidence

@@ -1,7 +1,7 @@
-"""Letter case of texts in a TensorFlow graph, which does not depend on the locale.
+"""Letter case of texts in a TensorFlow graph.
 
-TensorFlow has the rules of the locale, by which a Turkish "I" becomes "ı". It also drops what
-follows U+0000.
+TensorFlow follows the locale of its process, by which a Turkish "I" becomes "ı". Here it becomes
+"i". A Greek locale still removes the accents of capitals. TensorFlow drops what follows U+0000.
 """
 
 from collections.abc import Sequence
