@@ -6,9 +6,10 @@ Exports a run or a preset for each runtime and in each number format, and transl
 sentences of the built-in corpus, or of `--pairs`, with the search options of the model. CTranslate2
 runs only Transformers. The exports take turns, several times, so that the load of the machine is
 the same for all. The results are medians. Prints the size of the folder, BLEU, the CPU and wall
-seconds for all sentences (in batches of 64, or one by one with LiteRT), and the CPU and wall
-milliseconds for a single sentence. Then `kerasnmt translate` translates one sentence, and all of
-them, in a new process: prints its CPU and wall seconds for one, and its peak memory in MB for all.
+seconds for all sentences (in batches of 64, or one by one with LiteRT), the source tokens in a CPU
+second, and the CPU and wall milliseconds for a single sentence. Then `kerasnmt translate`
+translates one sentence, and all of them, in a new process: prints its CPU and wall seconds for one,
+and its peak memory in MB for all.
 """
 
 import argparse
@@ -98,6 +99,8 @@ def main() -> None:
         "sentence_case",
     ):  # not all runtimes support them
         options.pop(name, None)
+    tokenizer = model.source_tokenizer
+    tokens = tokenizer.tokenize(tokenizer.normalize_source(sources)).flat_values.shape[0]
     with tempfile.TemporaryDirectory() as parent:
         folders, translators, bleu = {}, {}, {}
         for runtime in arguments.runtimes:
@@ -128,8 +131,8 @@ def main() -> None:
                     elapsed[form].append(1e3 * (time.perf_counter() - begin[1]))
                     cpu[form].append(1e3 * (time.process_time() - begin[0]))
         print(
-            "export | MB | BLEU | CPU s | s | CPU ms alone | ms alone | start CPU s | start s | "
-            "peak MB"
+            "export | MB | BLEU | CPU s | s | tokens per CPU s | CPU ms alone | ms alone | "
+            "start CPU s | start s | peak MB"
         )
         for form, folder in folders.items():
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -140,6 +143,7 @@ def main() -> None:
                 f"{bleu[form]:.2f}",
                 f"{statistics.median(all_cpu[form]):.2f}",
                 f"{statistics.median(all_elapsed[form]):.2f}",
+                f"{tokens / statistics.median(all_cpu[form]):,.0f}",
                 f"{statistics.median(cpu[form]):.1f}",
                 f"{statistics.median(elapsed[form]):.1f}",
                 f"{start_cpu:.1f}",

@@ -12,7 +12,7 @@ from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
 from kerasnmt.languages import are_languages, closest_tag
 from kerasnmt.text.parts import tags_at_start
-from kerasnmt.text.tags import some_tags, with_tags, written_tags
+from kerasnmt.text.tags import TAG, some_tags, with_tags, written_tags
 
 
 def check_fields(read: Sequence[str], received: Sequence[str]) -> None:
@@ -86,21 +86,30 @@ def checked_tags(tags: Sequence[str] | None, translator: Any) -> list[str]:
 
 
 def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> None:
-    """Warn of texts without a tag, if all tags of a model are languages.
+    """Warn of texts without a tag, and with an unknown one, if all tags of a model are languages.
 
     Args:
         texts: Texts without the tags of `--tags`.
         description: Description of the model.
     """
     tags = description.get("source_tags") or []
-    if description.get("default_tags") or not are_languages(tags):
+    if not are_languages(tags):
         return
-    first = next(
-        (n for n, text in enumerate(texts) if text and not tags_at_start(text, tags)), None
-    )
-    if first is not None:
+    untagged = {
+        n: text for n, text in enumerate(texts, 1) if text and not tags_at_start(text, tags)
+    }
+    for number, text in untagged.items():
+        if found := TAG.match(text.lstrip()):
+            closest = closest_tag(found[0], tags)
+            warnings.warn(
+                f"text {number} begins with {found[0]}, which this model does not know and reads as "
+                f"letters; {f'did you mean {closest}?' if closest else f'it knows {some_tags(tags)}'}",
+                stacklevel=2,
+            )
+            return
+    if untagged and not description.get("default_tags"):
         warnings.warn(
-            f"text {first + 1} and perhaps others have no tag of a language, such as "
+            f"text {min(untagged)} and perhaps others have no tag of a language, such as "
             f"{tags[0]}, which this model needs; see --language",
             stacklevel=2,
         )

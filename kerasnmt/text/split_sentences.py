@@ -1,10 +1,12 @@
 """Sentences and words of a text, in a TensorFlow graph."""
 
+from collections.abc import Iterable
+
 import tensorflow as tf
 
 import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
 from kerasnmt.text.parts import APOSTROPHES, SPACES, Parts, starts_with
-from kerasnmt.text.sentence_ends import END, REPLACEMENTS
+from kerasnmt.text.sentence_ends import BEGINNING, CAPITALS, END, REST, WITHOUT_CAPITALS
 
 
 def split_sentences(text: tf.Tensor) -> tf.RaggedTensor:
@@ -14,11 +16,13 @@ def split_sentences(text: tf.Tensor) -> tf.RaggedTensor:
 
     - after `.` or `…` and a space, if the next word begins with a capital letter, or a letter of a
       script without capitals, and the word before has at least two letters and is no common
-      abbreviation, such as "Dr." and "etc.";
+      abbreviation, such as "Dr." and "etc.", no number of two digits and no Roman number;
     - after `!`, `?`, `؟` or `।` and a space, with the same rule for the next word;
     - after `。`, `！` or `？`, also without a space.
 
-    Quotation marks and parentheses that close belong to the sentence before.
+    Quotation marks and parentheses that close belong to the sentence before. In a text without
+    capitals, a sentence also ends after `.`, `!` or `?` before a lowercase letter, but not after
+    `…`, `...` or a quotation mark.
 
     Args:
         text: Texts, string `[batch]`.
@@ -26,9 +30,10 @@ def split_sentences(text: tf.Tensor) -> tf.RaggedTensor:
     Returns:
         The sentences, string `[batch, (sentences)]`. Each text has at least one.
     """
-    for pattern, replacement in (*REPLACEMENTS, (f"{END}+$", "")):
-        text = tf.strings.regex_replace(text, pattern, replacement)
-    return tf.strings.split(text, END)
+    text = _replaced(text, BEGINNING)
+    has_capitals = tf.strings.regex_full_match(text, rf"\C*{CAPITALS}\C*")
+    text = tf.where(has_capitals, text, _replaced(text, WITHOUT_CAPITALS))
+    return tf.strings.split(_replaced(text, (*REST, (f"{END}+$", ""))), END)
 
 
 def join_sentences(sentences: tf.RaggedTensor) -> tf.Tensor:
@@ -59,7 +64,7 @@ def split_words(text: tf.Tensor) -> tf.RaggedTensor:
     """
     text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
     kept = rf"\p{{L}}\p{{N}}{APOSTROPHES}{END}"
-    for pattern, replacement in (
+    replacements = (
         (f"[{SPACES}]+", END + END),  # two, so that each word has its own
         (rf"(^|{END})[^{kept}]+", r"\1"),
         (rf"[^{kept}\p{{M}}]+({END}|$)", r"\1"),
@@ -67,9 +72,8 @@ def split_words(text: tf.Tensor) -> tf.RaggedTensor:
         (rf"(^|{END})[{APOSTROPHES}]+({END}|$)", r"\1\2"),
         (f"^{END}+|{END}+$", ""),
         (f"{END}+", END),
-    ):
-        text = tf.strings.regex_replace(text, pattern, replacement)
-    return tf.strings.split(text, END)
+    )
+    return tf.strings.split(_replaced(text, replacements), END)
 
 
 def split_parts(parts: Parts, text: tf.Tensor) -> tf.RaggedTensor:
@@ -89,3 +93,9 @@ def split_parts(parts: Parts, text: tf.Tensor) -> tf.RaggedTensor:
     tags = tf.gather(tags, found.value_rowids())
     ones = found.flat_values
     return found.with_flat_values(tf.where(ones == "", "", tf.strings.join([tags, ones])))
+
+
+def _replaced(text: tf.Tensor, replacements: Iterable[tuple[str, str]]) -> tf.Tensor:
+    for pattern, replacement in replacements:
+        text = tf.strings.regex_replace(text, pattern, replacement)
+    return text

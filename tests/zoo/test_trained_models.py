@@ -108,7 +108,9 @@ def test_words_of_many_languages(tmp_path, monkeypatch):
                 file.write("\n".join(rows) + "\n")
     options = ["--words=2", "--validation-words=1"]
     monkeypatch.setattr(sys, "argv", ["prepare.py", str(tmp_path), str(tmp_path), *options])
-    script("prepare", WIKIPRON).main()
+    monkeypatch.syspath_prepend(str(ZOO / WIKIPRON))
+    prepare = script("prepare", WIKIPRON)
+    prepare.main()
 
     def lines(name):
         return (tmp_path / name).read_text(encoding="utf-8").splitlines()
@@ -127,6 +129,34 @@ def test_words_of_many_languages(tmp_path, monkeypatch):
         ]
     )
     assert lines("deu_test.tsv")[2:] == ["a\to 2\tdeu", "b\tb\tdeu", "c\tc\tdeu"]
+    train = lines("train.tsv")
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--spellings=1"])
+    prepare.main()
+    more = lines("train.tsv")
+    assert more[:3] == train[:3] and len(more) == 2 * (3 + 2 * 3)
+    assert {"A\to 0\tdeu", "B\tb\teng"} < {*more}
+
+
+def test_other_spellings_of_words():
+    spellings = script("spellings", WIKIPRON)
+    assert spellings.in_capitals("İyi", "tur") == "İYİ"
+    assert spellings.in_capitals("ılık", "tur") == "ILIK"
+    assert spellings.in_capitals("καλημέρα", "ell") == "ΚΑΛΗΜΕΡΑ"
+    assert spellings.in_capitals("Maß", "deu") == "MASS"
+    assert spellings.in_capitals("გამარჯობა", "kat") is None
+    assert spellings.in_capitals("नमस्ते", "hin") is None is spellings.in_capitals("USA", "eng")
+    assert spellings.with_capital("istanbul", "tur") == "İstanbul"
+    assert spellings.with_capital("Hund", "deu") == "hund"
+    assert spellings.with_capital("ßa", "deu") is None is spellings.with_capital("", "deu")
+    assert spellings.other_apostrophe("l'ami’s", "fra") == "l’ami's"
+    assert spellings.other_apostrophe("ami", "fra") is None
+    assert spellings.in_katakana("ひらがなー", "jpn") == "ヒラガナー"
+    rows = [(f"a{number}", f"ɑ {number}", "deu") for number in range(12)]
+    hyphens = [row for row in spellings.other_spellings(rows, 1, random.Random(0)) if "-" in row[0]]
+    assert len(hyphens) == 2
+    for word, phones, _ in hyphens:
+        one, other = (row for part in word.split("-") for row in rows if row[0] == part)
+        assert phones == f"{one[1]} {other[1]}"
 
 
 def test_errors_of_words_and_phones():

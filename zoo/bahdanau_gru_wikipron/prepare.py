@@ -1,18 +1,22 @@
 """Write the words of many languages for one model, which reads the language as a tag.
 
-    python prepare.py WIKIPRON data --words 8000
+    python prepare.py WIKIPRON data --words 12000 --spellings 0.1
 
 WIKIPRON has files `deu_train.tsv.gz`, `deu_dev.tsv.gz` and `deu_test.tsv.gz` for each language, by
 its code of ISO 639-3: a word, a tab and its phones in each line, all pronunciations of a word on
 consecutive lines. The files written have the code in a third column: `train.tsv`, `validation.tsv`,
 `test.tsv` with the first test words of all languages, and `deu_test.tsv` with all of German. A
-recipe reads them with `columns: [1, 2], tags: 3`.
+recipe reads them with `columns: [1, 2], tags: 3`. With `--spellings`, `train.tsv` also has words in
+other spellings; see `spellings.py`.
 """
 
 import argparse
 import gzip
+import random
 from itertools import groupby, islice
 from pathlib import Path
+
+from spellings import other_spellings
 
 Row = tuple[str, ...]  # word, phones, language
 
@@ -39,6 +43,12 @@ def main() -> None:
     parser.add_argument("--words", type=int, help="training words of a language; by default, all")
     parser.add_argument("--pronunciations", type=int, default=2, help="of a training word")
     parser.add_argument(
+        "--spellings",
+        type=float,
+        default=0.0,
+        help="share of the training words that get another spelling",
+    )
+    parser.add_argument(
         "--validation-words",
         type=int,
         default=100,
@@ -47,6 +57,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     files = sorted(arguments.wikipron.glob("*_train.tsv.gz"))
+    rng = random.Random(1)
     train: list[Row] = []
     validation: list[Row] = []
     test: list[Row] = []
@@ -54,7 +65,10 @@ def main() -> None:
         train_file, dev_file, test_file = (
             arguments.wikipron / f"{language}_{part}.tsv.gz" for part in ("train", "dev", "test")
         )
-        train += read(train_file, arguments.words, arguments.pronunciations)
+        words = read(train_file, arguments.words, arguments.pronunciations)
+        train += words
+        if arguments.spellings:
+            train += other_spellings(words, arguments.spellings, rng)
         validation += read(dev_file, arguments.validation_words)
         test += read(test_file, arguments.validation_words)
         write(arguments.output / f"{language}_test.tsv", read(test_file))

@@ -8,23 +8,34 @@ const CAPITAL = String.raw`(["'“‘«„¿¡(\[]*[${SPACE}\xa0\u202f]?[\p{Lu}\
 const ABBREVIATIONS =
   "Mr|Mrs|Ms|MM|Mme|Mlle|Dr|Prof|St|Ste|Mt|Sr|Jr|Gen|Col|Capt|Lt|Sgt|Hon|Rev|Gov|Sen|Rep|Herr|Hr|" +
   "Fr|Sra|Srta|Dra|Ing|No|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|" +
-  "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph";
-const ANY_ABBREVIATION = `${ABBREVIATIONS}|${ABBREVIATIONS.toUpperCase()}`;
+  "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph|Mio|Mrd|Abb|Bd|Str|Tel|Frl|[Gg]eb|med|evtl|ggf|" +
+  "inkl|zzgl|[Vv]gl|sog|av|apr|env|Mgr";
+const CASES = [ABBREVIATIONS, ABBREVIATIONS.toUpperCase(), ABBREVIATIONS.toLowerCase()];
+const NO_ENDS = String.raw`${CASES.join("|")}|\d\d?|[IVX]+`;
 const BEFORE_PERIOD = String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]|["”’»)\]%])`;
 const PERIOD = [
   String.raw`${BEFORE_PERIOD}((?:\.+|…)${CLOSING})[${SPACE}]+${CAPITAL}`,
   `$1$2${END}$3`,
 ];
-const REPLACEMENTS = [
+const LOWERCASE = [
+  String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]\.|[!?؟]+)[${SPACE}]+([¿¡]?[\p{Ll}])`,
+  `$1${END}$2`,
+];
+// Some stand twice, because a match takes the first letter of the next sentence.
+const BEGINNING = [
   [`[${END}${NO_END}]`, " "],
-  [String.raw`\b(${ANY_ABBREVIATION})\.[${SPACE}]+`, `$1.${NO_END}`],
+  [String.raw`\b(${NO_ENDS})\.[${SPACE}]+`, `$1.${NO_END}`],
+];
+const WITHOUT_CAPITALS = [LOWERCASE, LOWERCASE];
+const REST = [
   PERIOD,
-  PERIOD, // again, because a match takes the first letter of the next sentence
+  PERIOD,
   [String.raw`([!?؟।]+${CLOSING})[${SPACE}]+${CAPITAL}`, `$1${END}$2`],
   [`([。！？｡]+[」』”’）]*)[${SPACE}]*`, `$1${END}`],
   [NO_END, " "],
   [`${END}+$`, ""],
-].map(([pattern, replacement]) => [new RegExp(pattern, "gu"), replacement]);
+];
+const CAPITALS = /[\p{Lu}\p{Lt}]/u;
 
 export const ANY_SPACE = "\\t\\n\\v\\f\\r\\x1e\\x1f \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACES = new RegExp(`[${ANY_SPACE}]+`, "u");
@@ -35,8 +46,14 @@ const QUOTED = /^['’](.*)['’]$/su;
 
 /** Split a text into its sentences, at least one. */
 export function splitText(text) {
-  for (const [pattern, replacement] of REPLACEMENTS) text = text.replace(pattern, replacement);
-  return text.split(END);
+  text = replaced(text, BEGINNING);
+  if (!CAPITALS.test(text)) text = replaced(text, WITHOUT_CAPITALS);
+  return replaced(text, REST).split(END);
+}
+
+function replaced(text, replacements) {
+  for (const [pattern, by] of replacements) text = text.replace(new RegExp(pattern, "gu"), by);
+  return text;
 }
 
 /** Split a text into words without the signs around them, at least one, which may be empty. */
