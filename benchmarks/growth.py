@@ -5,7 +5,8 @@
 The work grows along one axis at a time: the length of the source, the length of the target, the
 batch, the vocabulary, the units, or the beam. `Sizes` has the other sizes. The models are
 `bahdanau_gru`, with embeddings of the same size as the units, and `transformer_tiny` with these
-units. Nothing is padded. Each runs on one thread:
+units; `--models transformer_tiny:ssru` has an SSRU in place of the decoder's self-attention.
+Nothing is padded. Each runs on one thread:
 
 - `step` is a training step of `fit`, as in `floor.py`.
 - `search` is `model.search` in a graph, as in `translate` and in an export. `min_length` and
@@ -46,6 +47,7 @@ from kerasnmt.training import Adam
 from kerasnmt.zoo import get_model
 
 MODELS = ("bahdanau_gru", "transformer_tiny")
+SSRU = "transformer_tiny:ssru"
 AXES = {
     "source": [8, 16, 32, 64, 128, 256, 512],
     "target": [8, 16, 32, 64, 128, 256, 512],
@@ -117,7 +119,8 @@ class Sizes:
         units = self.units
         if model == "bahdanau_gru":
             return 15 * units**2 + VALUE * 12 * units
-        return LAYERS * (10 * units**2 + VALUE * 18 * units)
+        products = 8 if model == SSRU else 10  # two for the unit, four for self-attention
+        return LAYERS * (products * units**2 + VALUE * 18 * units)
 
     def _attention(self, model: str) -> float:
         """Return the operations for a pair of words."""
@@ -128,7 +131,9 @@ class Sizes:
 
     def _history(self, model: str, cached: int) -> float:
         """Return the operations of self-attention for a word of the target and an earlier one."""
-        return 0 if model == "bahdanau_gru" else self._attention(model) + LAYERS * VALUE * cached
+        if model in ("bahdanau_gru", SSRU):
+            return 0
+        return self._attention(model) + LAYERS * VALUE * cached
 
     def _prediction(self, functions: int) -> float:
         """Return the operations for a distribution over the vocabulary."""
@@ -137,9 +142,10 @@ class Sizes:
 
 def model_of(name: str, sizes: Sizes) -> keras.Model:
     units = sizes.units
-    options = (
-        {"hidden_units": 2 * units} if name == "transformer_tiny" else {"embedding_dim": units}
-    )
+    name, _, decoder = name.partition(":")
+    options = {"embedding_dim": units}
+    if name == "transformer_tiny":
+        options = {"hidden_units": 2 * units, "decoder": decoder or "self_attention"}
     return get_model(name)(sizes.vocabulary, units=units, **options)
 
 
@@ -281,7 +287,7 @@ def draw(work: str, points: list[dict], path: Path) -> None:
     """
     from matplotlib.figure import Figure
 
-    colors = dict(zip(MODELS, ("#1f66a8", "#d9792b"), strict=True))
+    colors = dict(zip((*MODELS, SSRU), ("#1f66a8", "#d9792b", "#3d8b5f"), strict=True))
     ink, grey = "#1f2933", "#9aa5b1"
     curves = {key: curve for key, curve in curves_of(points).items() if key[0] == work}
     axes_names = list(dict.fromkeys(axis for _, _, axis in curves))
@@ -315,13 +321,13 @@ def draw(work: str, points: list[dict], path: Path) -> None:
         panel.set_axisbelow(True)
     panels[0, 0].set_ylabel(f"CPU s of a {work}", color=ink)
     panels[1, 0].set_ylabel("MB while it runs", color=ink)
-    figure.legend(loc="outside upper center", ncols=2, frameon=False, labelcolor=ink)
+    figure.legend(loc="outside upper center", ncols=3, frameon=False, labelcolor=ink)
     figure.savefig(path)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
+    parser.add_argument("--models", nargs="*", default=MODELS, choices=[*MODELS, SSRU])
     parser.add_argument("--work", nargs="*", default=list(FUNCTIONS), choices=FUNCTIONS)
     parser.add_argument("--axes", nargs="*", default=list(AXES), choices=AXES)
     parser.add_argument("--plot", type=Path, metavar="FOLDER", help="folder of the pictures")

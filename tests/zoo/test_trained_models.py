@@ -159,8 +159,9 @@ def test_other_spellings_of_words():
         assert phones == f"{one[1]} {other[1]}"
 
 
-def test_errors_of_words_and_phones():
+def test_errors_of_words_and_phones(monkeypatch):
     """The nearest pronunciation counts."""
+    monkeypatch.syspath_prepend(str(ZOO / WIKIPRON))
     languages = script("languages", WIKIPRON)
     answers = ["h aʊ s", "ɦ œ y s", "", "a b c"]
     references = [["h aʊ s"], ["ɦ œ s", "ɦ u s s"], ["a b"], ["x", "a b c d", "b c"]]

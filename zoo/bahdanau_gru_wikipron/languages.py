@@ -4,7 +4,9 @@
 
 The data are the files `deu_test.tsv` of `prepare.py`. A word is right if the answer is one of its
 pronunciations. The phone error rate is the edit distance to the nearest pronunciation, by phones,
-of all words together, relative to the number of phones of these pronunciations.
+of all words together, relative to the number of phones of these pronunciations. With `--spelling
+in_capitals`, or another function of `spellings.py`, the words that can be spelled so are scored in
+that spelling.
 """
 
 import argparse
@@ -14,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import spellings
 
 from kerasnmt.cli.loading import load_run
 from kerasnmt.data import read_tsv
@@ -47,6 +51,7 @@ def main() -> None:
     parser.add_argument("model", help="a run or a preset")
     parser.add_argument("data", type=Path, help="folder of the test words")
     parser.add_argument("output", type=Path, help="JSON file to write")
+    parser.add_argument("--spelling", help="function of spellings.py, such as in_katakana")
     arguments = parser.parse_args()
     model, options = load_run(arguments.model)
     options["split_words"] = False  # the apostrophes around a word of the data belong to it
@@ -54,8 +59,17 @@ def main() -> None:
     print("| language | words | word errors | phone errors |\n|---|---|---|---|")
     for path in sorted(arguments.data.glob("???_test.tsv")):
         sources, references = grouped(texts(read_tsv(path, [1, 2], tags=3)))
-        scores = errors(model.translate(sources, **options), references)
         language = path.name[:3]
+        if arguments.spelling:
+            spell = getattr(spellings, arguments.spelling)
+            tag = f"<{language}>"
+            spelled = [spell(word.removeprefix(tag), language) for word in sources]
+            chosen = [row for row, word in enumerate(spelled) if word]
+            if not chosen:
+                continue
+            sources = [f"{tag}{spelled[row]}" for row in chosen]
+            references = [references[row] for row in chosen]
+        scores = errors(model.translate(sources, **options), references)
         found[language] = {"words": len(sources), **scores}
         print(f"| {language} | {len(sources):,} | {scores['wer']:.1f} | {scores['per']:.1f} |")
     mean = {name: sum(one[name] for one in found.values()) / len(found) for name in ("wer", "per")}
