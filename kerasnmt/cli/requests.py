@@ -101,9 +101,10 @@ def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> N
     for number, text in untagged.items():
         if found := TAG.match(text.lstrip()):
             closest = closest_tag(found[0], tags)
+            hint = f"did you mean {closest}?" if closest else f"it knows {some_tags(tags)}"
             warnings.warn(
-                f"text {number} begins with {found[0]}, which this model does not know and reads as "
-                f"letters; {f'did you mean {closest}?' if closest else f'it knows {some_tags(tags)}'}",
+                f"text {number} begins with {found[0]}, no tag of this model, which reads it as "
+                f"letters; {hint}",
                 stacklevel=2,
             )
             return
