@@ -158,10 +158,9 @@ def distill(
     if done := len(parts) - len(missing):
         texts_done = min(done * _PART, len(sources))
         say(console, f"already translated: {texts_done:,} of {len(sources):,} texts")
-    with progress_bar(console, "translating", len(parts)) as advance:
-        finished = _translate(teacher, missing, jobs or _jobs(model))
-        for number, _ in enumerate(finished, start=done + 1):
-            advance(number)
+    with progress_bar(console, "translating", len(missing)) as advance:
+        for _ in _translate(teacher, missing, jobs or _jobs(model)):
+            advance(1)
     written = _join(output, parts, back=back, front=front)
     shutil.rmtree(folder.parent)
     say(console, f"pairs: {written:,} of {len(sources):,} texts")

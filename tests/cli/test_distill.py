@@ -3,6 +3,7 @@ import gzip
 
 import pytest
 
+from kerasnmt import progress_lines
 from kerasnmt.cli import distill
 from tests.cli.conftest import write
 
@@ -76,8 +77,11 @@ def test_interrupted_work_goes_on(kerasnmt, run_folder, source, tmp_path, monkey
         assert done.code == 2
         assert "Expected the texts and options of the interrupted work" in done.err
 
+    monkeypatch.setattr(progress_lines, "_BETWEEN", -1)
     done = kerasnmt(*arguments)
     assert done.code == 0 and "already translated: 2 of 5 texts" in done.err
+    progress = [line.split("  ")[1] for line in done.err.splitlines() if "translating" in line]
+    assert progress == ["1/2", "2/2"]
     assert calls == [SOURCES[:2], SOURCES[2:4], SOURCES[2:4], SOURCES[4:]]
     lines = kerasnmt("translate", run_folder, "--input", source).lines
     assert pairs(output) == [pair for pair in zip(SOURCES, lines, strict=True) if pair[0]]
