@@ -155,7 +155,8 @@ class TranslationModel(TextModel, SearchModel):
             contexts: See `translate`.
             batch_size: Number of texts in a batch.
             **options: Options of `kerasnmt.decoding.TranslationOptions`, such as `beam_size=5`. A
-                text is not split, and not looked up in a lexicon.
+                text is not split, and not looked up in a lexicon. With `split_words`, it must be
+                one word.
 
         Returns:
             For each text, or for one string, a list of different pairs (translation, score), best
@@ -365,7 +366,7 @@ class TranslationModel(TextModel, SearchModel):
     def _translator_of_whole_texts(self, options: dict[str, Any]) -> Any:
         """Return a translator with these options, which does not split texts or look them up."""
         TranslationOptions.from_keywords(options)  # check that there are no other keywords
-        others = ("split_sentences", "split_words", "lexicon")
+        others = ("split_sentences", "lexicon")
         return self._translator(**{k: v for k, v in options.items() if k not in others})
 
     def calibrate(

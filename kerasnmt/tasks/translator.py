@@ -321,7 +321,7 @@ class Translator:
                 ranked = zip(map(decode, translations), scores, strict=True)
                 yield [(text, score) for text, score in ranked if score > ABSENT_SCORE]
 
-        request = self._texts("texts", texts, contexts)
+        request = self._whole_texts(texts, contexts, first_number)
         return self._run("n_best", request, rows, batch_size, first_number)
 
     @one_or_many
@@ -363,7 +363,7 @@ class Translator:
             ValueError: If the model has no attention, or an argument does not match the texts or
                 the model.
         """
-        request = self._texts("texts", texts, contexts)
+        request = self._whole_texts(texts, contexts, first_number)
         return self._run("attention", request, self._attended, batch_size, first_number)
 
     @one_or_many
@@ -425,7 +425,7 @@ class Translator:
                         different.setdefault(one.text, one)
                 yield [*different.values()]
 
-        request = self._texts("texts", texts, contexts)
+        request = self._whole_texts(texts, contexts, first_number)
         return self._run("n_best_confidence", request, rows, batch_size, first_number)
 
     @one_or_many
@@ -576,6 +576,25 @@ class Translator:
             )
         request["context"] = as_texts("contexts", contexts)
         check_same_length("contexts", request["context"], name, len(request["text"]))
+        return request
+
+    def _whole_texts(
+        self, texts: Sequence[str], contexts: Sequence[str] | None, first_number: int
+    ) -> dict[str, list[str]]:
+        """Return the fields of requests to read texts as a whole.
+
+        For a model of words, they are words without the signs around them.
+
+        Raises:
+            ValueError: If a text has several words, which such a model does not read at once.
+        """
+        request = self._texts("texts", texts, contexts)
+        split = Parts.of(self.description)
+        if split and split.words:
+            texts = request["text"]
+            bound = [True] * len(texts)
+            parts = checked_parts(texts, bound, split, first_number, "which is read as a whole")
+            request["text"] = [word for (word,) in parts]
         return request
 
     def _pairs(

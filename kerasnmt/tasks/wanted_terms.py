@@ -60,27 +60,31 @@ class Sentence(NamedTuple):
 
 
 def checked_parts(
-    texts: Sequence[str], bound: Sequence[Any], split: Parts | None, first_number: int
+    texts: Sequence[str],
+    bound: Sequence[Any],
+    split: Parts | None,
+    first_number: int,
+    which: str = "with terms or a prefix, because nothing says to which one they belong",
 ) -> list[list[str]]:
     """Return the parts of each text that are translated one by one.
 
     Args:
         texts: Texts to translate.
-        bound: Whether each translation must contain terms or begin with a prefix.
+        bound: Whether each text must be one part.
         split: Split of the texts, or None if each text is one part.
         first_number: Number of the first text in the error message.
+        which: Texts that must be one part, for the error message.
 
     Raises:
-        ValueError: If such a text has several parts.
+        ValueError: If a bound text has several parts.
     """
     found = [split.split(text) if split else [text] for text in texts]
     for number, (parts, is_bound) in enumerate(zip(found, bound, strict=True), first_number):
         if is_bound and len(parts) > 1:
             unit = split.unit if split else "text"
             raise ValueError(
-                f"Expected one {unit} in each text with terms or a prefix, because nothing says "
-                f"to which one they belong. Received: {len(parts)} {unit}s in text {number}, "
-                f"{texts[number - first_number]!r:.80}. Pass one {unit} each, or translate with "
+                f"Expected one {unit} in each text {which}. Received: {len(parts)} {unit}s in text "
+                f"{number}, {texts[number - first_number]!r:.80}. Pass one {unit} each, or "
                 f"split_{unit}s=False (--search split_{unit}s=false)."
             )
     return found

@@ -146,6 +146,11 @@ def test_words_of_a_language_with_a_lexicon(kerasnmt, tagged_run, tmp_path):
     expected = [f"w ɔː k {plain[0]}", "", "ɡ oʊ", f"{plain[0]} ɡ oʊ ɡ oʊ"]
     assert (done.code, done.lines) == (0, [line.strip() for line in expected])
     assert kerasnmt(*arguments, stdin="walk.\n").lines == plain[1:]
+    several = (*arguments, "--n-best", 2)
+    assert kerasnmt(*several, stdin="“walk”.\n").out == kerasnmt(*several, stdin="walk\n").out
+    done = kerasnmt(*several, stdin="ox\nox, go\n")
+    assert done.code == 2 and "Expected one word in each text which is read as a" in done.err
+    assert "2 words in text 2, '<deu>ox, go'. Pass one word each, or" in done.err
     write(lexicon, ["walk\tw ɔː k", "go"])
     done = kerasnmt(*arguments, "--lexicon", lexicon, stdin="ox\n")
     assert done.code == 2 and "a tab and its translation in each line" in done.err
