@@ -12,7 +12,7 @@ from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
 from kerasnmt.languages import are_languages, closest_tag
 from kerasnmt.text.parts import tags_at_start
-from kerasnmt.text.tags import TAG, some_tags, with_tags, written_tags
+from kerasnmt.text.tags import TAG, is_tag, some_tags, with_tags, written_tags
 
 
 def check_fields(read: Sequence[str], received: Sequence[str]) -> None:
@@ -89,29 +89,30 @@ def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> N
     """Warn of texts without a tag, and with an unknown one, if all tags of a model are languages.
 
     Args:
-        texts: Texts without the tags of `--tags`.
+        texts: Texts, with the tags of `--tags`.
         description: Description of the model.
     """
     tags = description.get("source_tags") or []
     if not are_languages(tags):
         return
-    untagged = {
-        n: text for n, text in enumerate(texts, 1) if text and not tags_at_start(text, tags)
-    }
-    for number, text in untagged.items():
-        if found := TAG.match(text.lstrip()):
+    starts = [tags_at_start(text, tags) for text in texts]
+    for number, (text, start) in enumerate(zip(texts, starts, strict=True), 1):
+        found = TAG.match(text[len(start) :].lstrip())
+        if found and is_tag(found[0]):
             closest = closest_tag(found[0], tags)
             hint = f"did you mean {closest}?" if closest else f"it knows {some_tags(tags)}"
             warnings.warn(
-                f"text {number} begins with {found[0]}, no tag of this model, which reads it as "
-                f"letters; {hint}",
+                f"text {number} begins with {found[0]}, which is not a tag of this model and is "
+                f"read as text; {hint}",
                 stacklevel=2,
             )
             return
+    rows = zip(texts, starts, strict=True)
+    untagged = [n for n, (text, start) in enumerate(rows, 1) if text.strip() and not start]
     if untagged and not description.get("default_tags"):
         warnings.warn(
-            f"text {min(untagged)} and perhaps others have no tag of a language, such as "
-            f"{tags[0]}, which this model needs; see --language",
+            f"text {untagged[0]}, and perhaps others, has no language tag, such as {tags[0]}, "
+            "which this model needs; see --language",
             stacklevel=2,
         )
 

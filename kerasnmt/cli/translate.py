@@ -239,7 +239,7 @@ def translate(
     for request, records in with_lines(chunks, {"prefix": prefix, "terms": terms}):
         if start:
             request["text"] = tagged(request["text"], start)
-        elif not done and "text" in request:
+        if not done and "text" in request:
             warn_of_languages(request["text"], translator.description)
         if stream:
             write_words(translator, request, done, sys.stdout)

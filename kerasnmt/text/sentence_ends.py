@@ -14,11 +14,18 @@ _CAPITAL = rf"([\"'“‘«„¿¡(\[]*[{_SPACE}{_NO_BREAK}]?[\p{{Lu}}\p{{Lt}}\p
 _ABBREVIATIONS = (
     "Mr|Mrs|Ms|MM|Mme|Mlle|Dr|Prof|St|Ste|Mt|Sr|Jr|Gen|Col|Capt|Lt|Sgt|Hon|Rev|Gov|Sen|Rep|Herr|Hr|"
     "Fr|Sra|Srta|Dra|Ing|No|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|"
-    "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph|Mio|Mrd|Abb|Bd|Str|Tel|Frl|[Gg]eb|med|evtl|ggf|"
-    "inkl|zzgl|[Vv]gl|sog|av|apr|env|Mgr"
+    "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph|Mio|Mrd|Abb|Bd|Str|Tel|Frl|[Gg]eb|evtl|ggf|"
+    "inkl|zzgl|[Vv]gl|sog|bspw|[Mm]ax|approx|Av|apr|env|Mgr|EE|Uds?|Sn|Doç|TP|GS|[Уу]л|[Пп]роф|[Сс]м|"
+    "Δρ|डॉ"
 )
+# Those that are also words in other letters: "no.", "prof.", "HON."
+_WORDS = "mm|ste|gen|col|hon|sen|rep|no|al|co|mar|jun|jul|sept?|nov|prof|tel|av|ee|sn|gs"
+_RARE = [one for one in _ABBREVIATIONS.split("|") if one.lower() not in _WORDS.split("|")]
+_CAPITALS_TOO = f"{_ABBREVIATIONS}|{'|'.join(_RARE).upper()}"
 # Numbers of days, centuries and kings are no ends: "am 24. Dezember", "Karl II. von Spanien".
-_NO_ENDS = rf"{_ABBREVIATIONS}|{_ABBREVIATIONS.upper()}|{_ABBREVIATIONS.lower()}|\d\d?|[IVX]+"
+_NUMBERS = r"[12]?\d|3[01]|[IVX]+"
+# What stands before a whole word or number, but not before the end of a price or a time.
+_BEFORE_WORD = r"(^|[^\p{L}\p{M}\p{N}:.,$€£\-])"
 # Two letters before the period: initials such as "J. Smith" and "U.S. Army" are no ends.
 _BEFORE_PERIOD = r"([\p{L}\p{N}][\p{L}\p{M}\p{N}]|[\"”’»)\]%])"
 _PERIOD = (
@@ -26,20 +33,29 @@ _PERIOD = (
     rf"\1\2{END}\3",
 )
 _LOWERCASE = (
-    rf"([\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]\.|[!?؟]+)[{_SPACE}]+([¿¡]?[\p{{Ll}}])",
+    rf"([\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]\.|[!?؟])[{_SPACE}]+([¿¡]?[\p{{Ll}}])",
     rf"\1{END}\2",
 )
+
+
+def _no_end(words: str) -> tuple[str, str]:
+    return rf"{_BEFORE_WORD}({words})\.[\t ]+", rf"\1\2.{NO_END}"
+
+
 # Regular expressions of RE2 and their replacements, after which `END` follows each sentence. Some
-# stand twice, because a match takes the first letter of the next sentence.
+# stand twice, because a match takes a character of the next one.
 BEGINNING = (
     (f"[{END}{NO_END}]", " "),
-    (rf"\b({_NO_ENDS})\.[{_SPACE}]+", rf"\1.{NO_END}"),
+    *[_no_end(f"{_CAPITALS_TOO}|{_NUMBERS}")] * 2,
 )
-WITHOUT_CAPITALS = (_LOWERCASE, _LOWERCASE)  # only for texts that do not match `CAPITALS`
+WITHOUT_CAPITALS = (  # only for texts that do not match `CAPITALS`
+    *[_no_end("|".join(_RARE).lower())] * 2,
+    *[_LOWERCASE] * 2,
+)
 REST = (
     _PERIOD,
     _PERIOD,
-    (rf"([!?؟।]+{_CLOSING})[{_SPACE}]+{_CAPITAL}", rf"\1{END}\2"),
+    (rf"([!?؟।]{_CLOSING})[{_SPACE}]+{_CAPITAL}", rf"\1{END}\2"),
     (rf"([。！？｡]+[」』”’）]*)[{_SPACE}]*", rf"\1{END}"),
     (NO_END, " "),
 )
@@ -91,11 +107,18 @@ def _compiled(pattern: str) -> re.Pattern:
 
 @functools.cache
 def _characters() -> dict[str, str]:
-    """Return the letters, marks and numbers of each category of Unicode."""
-    characters: dict[str, list[str]] = {}
+    """Return the ranges of letters, marks and numbers of each category of Unicode."""
+    ranges: dict[str, list[list[int]]] = {}
     for code in range(_LETTERS):
         category = unicodedata.category(chr(code))
         if category[0] in "LMN":
             for name in (category[0], category):
-                characters.setdefault(name, []).append(chr(code))
-    return {name: "".join(found) for name, found in characters.items()}
+                found = ranges.setdefault(name, [])
+                if found and found[-1][1] == code - 1:
+                    found[-1][1] = code
+                else:
+                    found.append([code, code])
+    return {
+        name: "".join(f"{chr(first)}-{chr(last)}" for first, last in found)
+        for name, found in ranges.items()
+    }

@@ -15,8 +15,8 @@ def split_sentences(text: tf.Tensor) -> tf.RaggedTensor:
     The rule is cautious: where it is not sure, it does not split. A sentence ends
 
     - after `.` or `…` and a space, if the next word begins with a capital letter, or a letter of a
-      script without capitals, and the word before has at least two letters and is no common
-      abbreviation, such as "Dr." and "etc.", no number of two digits and no Roman number;
+      script without capitals, and the word before has at least two letters and is not a common
+      abbreviation, such as "Dr." and "etc.", a number up to 31, or a Roman numeral;
     - after `!`, `?`, `؟` or `।` and a space, with the same rule for the next word;
     - after `。`, `！` or `？`, also without a space.
 

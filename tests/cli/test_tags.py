@@ -158,15 +158,15 @@ def test_words_of_a_language_with_a_lexicon(kerasnmt, tagged_run, tmp_path):
 
 
 def test_texts_without_a_language_are_named():
-    texts = ["", " <deu>a", "b", "c"]
+    texts = [" ", " <deu>a", "b", "c"]
     with pytest.warns(
-        UserWarning, match="text 3 and perhaps others have no tag .* as <deu>, which"
+        UserWarning, match="text 3, and perhaps others, has no language tag, such as <deu>,"
     ):
         warn_of_languages(texts, {"source_tags": LANGUAGES})
     for default in ("", "<deu>"):
         description = {"source_tags": LANGUAGES, "default_tags": default}
-        with pytest.warns(UserWarning, match="text 2 begins with <de>, no tag .* mean <deu>\\?$"):
-            warn_of_languages(["<deu>a", " <de>b"], description)
+        with pytest.warns(UserWarning, match="text 2 begins with <de>, which .* mean <deu>\\?$"):
+            warn_of_languages(["<deu>a", " <deu> <de>b"], description)
         with pytest.warns(
             UserWarning, match="text 1 begins with <V>, .* knows <deu>, <hbs>, <nob>$"
         ):
@@ -174,7 +174,7 @@ def test_texts_without_a_language_are_named():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_languages(texts[:2], {"source_tags": LANGUAGES})
-        warn_of_languages(texts, {"source_tags": LANGUAGES, "default_tags": "<deu>"})
+        warn_of_languages([*texts, "<s>"], {"source_tags": LANGUAGES, "default_tags": "<deu>"})
         warn_of_languages(texts, {"source_tags": [*LANGUAGES, "<V>"]})
         warn_of_languages(texts, {"source_tags": []})
         warn_of_languages(texts, {})

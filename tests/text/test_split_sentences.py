@@ -33,8 +33,11 @@ def both_joined(sentences):
         ["Mr. Smith met Dr. Who, J. Doe and the U.S. Army at 5 p.m. Monday."],
         ["MR. SMITH MET DR. WHO.", "HE LEFT."],
         ["Am 24. Dezember sah ich Karl II. Prinz von X. im 19. Stock.", "Es waren 250.", "Gut."],
+        ["(Mio. Euro) Prof. Dr. Dr. Who.", "Küste.", "Hôtel.", "Rätsel lösen.", "Późno.", "Idę."],
+        ["Oh no.", "He is 10:30.", "It is $3.30.", "Or 21-14.", "Ben ve sen.", "OH NO.", "AH."],
+        ["डॉ. शर्मा आए।", "Это ул. Ленина.", "Hauptstr.", "Berlin"],
         # Without capitals, before a lowercase letter.
-        ["where is mr. smith?", "i'm late.", "ok.", "it is no. five, or 25. we go"],
+        ["where is mr. smith?", "i'm late.", "oh no.", "an die küste.", "or 25. we go, ca. two"],
         ["¿qué?", "¡no! «oui ?» dit-il... non. 3 fois (ah!) oui"],
         ["He came (etc.) and went... and then. nothing 3.5 Euro a.M. No. 5"],
         ["Yahoo! is it"],
@@ -68,7 +71,7 @@ def test_empty_sentences_leave_no_spaces():
 
 def test_random_texts():
     rng = np.random.default_rng(0)
-    marks = [*".…!?؟।。！？｡」”»)¿\x1e\x1f", "...", "Dr.", "No. ", "ab. "]
+    marks = [*".…!?؟।。！？｡」”»)¿\x1e\x1f", "...", "Dr.", "No. ", "ab. ", "24. ", "é mr. "]
     spaces = [*" \xa0\u202f\t\n\v\r"]
     alphabet = [*"aB9éÉ犬अǅ", "Ü\u0308", *marks, *spaces]
     texts = ["".join(rng.choice(alphabet, size)) for size in rng.integers(0, 30, 500)]

@@ -139,24 +139,44 @@ def test_words_of_many_languages(tmp_path, monkeypatch):
 
 def test_other_spellings_of_words():
     spellings = script("spellings", WIKIPRON)
-    assert spellings.in_capitals("İyi", "tur") == "İYİ"
-    assert spellings.in_capitals("ılık", "tur") == "ILIK"
-    assert spellings.in_capitals("καλημέρα", "ell") == "ΚΑΛΗΜΕΡΑ"
-    assert spellings.in_capitals("Maß", "deu") == "MASS"
-    assert spellings.in_capitals("გამარჯობა", "kat") is None
-    assert spellings.in_capitals("नमस्ते", "hin") is None is spellings.in_capitals("USA", "eng")
-    assert spellings.with_capital("istanbul", "tur") == "İstanbul"
-    assert spellings.with_capital("Hund", "deu") == "hund"
-    assert spellings.with_capital("ßa", "deu") is None is spellings.with_capital("", "deu")
+    capitals = {
+        "tur": {"İyi": "İYİ", "ılık": "ILIK"},
+        "ell": {
+            "καλημέρα": "ΚΑΛΗΜΕΡΑ",
+            "ρολόι": "ΡΟΛΟΪ",
+            "άυπνος": "ΑΫΠΝΟΣ",
+            "αλληλούια": "ΑΛΛΗΛΟΥΙΑ",
+        },
+        "deu": {"Maß": "MASS"},
+        "hye": {"և": "ԵՎ"},
+        "gle": {"nGaeilge": "nGAEILGE", "bhFuil": "bhFUIL", "gnó": "GNÓ"},
+        "kat": {"გამარჯობა": None},
+        "hin": {"नमस्ते": None},
+        "eng": {"USA": None},
+    }
+    initials = {
+        "tur": {"istanbul": "İstanbul", "Irmak": "ırmak"},
+        "deu": {"Hund": "hund", "ßa": None, "": None},
+        "nld": {"ijs": "IJs", "ik": "Ik"},
+        "gle": {"bhFuil": None},
+        "kat": {"გამარჯობა": None},
+        "eng": {"USA": None, "I": "i"},
+    }
+    for spell, words in ((spellings.in_capitals, capitals), (spellings.with_capital, initials)):
+        for language, expected in words.items():
+            assert {word: spell(word, language) for word in expected} == expected
     assert spellings.other_apostrophe("l'ami’s", "fra") == "l’ami's"
     assert spellings.other_apostrophe("ami", "fra") is None
     assert spellings.in_katakana("ひらがなー", "jpn") == "ヒラガナー"
     rows = [(f"a{number}", f"ɑ {number}", "deu") for number in range(12)]
-    hyphens = [row for row in spellings.other_spellings(rows, 1, random.Random(0)) if "-" in row[0]]
-    assert len(hyphens) == 2
+    found = spellings.other_spellings(rows, 1, random.Random(0))
+    hyphens = [row for row in found if "-" in row[0]]
+    assert len(hyphens) == 2 and len(found) == 2 + 2 * len(rows)
     for word, phones, _ in hyphens:
         one, other = (row for part in word.split("-") for row in rows if row[0] == part)
         assert phones == f"{one[1]} {other[1]}"
+    assert not spellings.other_spellings(rows[:1], 6, random.Random(0))[2:]
+    assert spellings.other_spellings([], 1, random.Random(0)) == []
 
 
 def test_errors_of_words_and_phones(monkeypatch):

@@ -5,8 +5,8 @@
 The data are the files `deu_test.tsv` of `prepare.py`. A word is right if the answer is one of its
 pronunciations. The phone error rate is the edit distance to the nearest pronunciation, by phones,
 of all words together, relative to the number of phones of these pronunciations. With `--spelling
-in_capitals`, or another function of `spellings.py`, the words that can be spelled so are scored in
-that spelling.
+in_capitals`, or another function of `spellings.py`, only words that have this spelling are scored,
+in this spelling.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import spellings
+from spellings import SPELLINGS
 
 from kerasnmt.cli.loading import load_run
 from kerasnmt.data import read_tsv
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("model", help="a run or a preset")
     parser.add_argument("data", type=Path, help="folder of the test words")
     parser.add_argument("output", type=Path, help="JSON file to write")
-    parser.add_argument("--spelling", help="function of spellings.py, such as in_katakana")
+    parser.add_argument("--spelling", choices=SPELLINGS, help="see spellings.py")
     arguments = parser.parse_args()
     model, options = load_run(arguments.model)
     options["split_words"] = False  # the apostrophes around a word of the data belong to it
@@ -61,8 +61,8 @@ def main() -> None:
         sources, references = grouped(texts(read_tsv(path, [1, 2], tags=3)))
         language = path.name[:3]
         if arguments.spelling:
-            spell = getattr(spellings, arguments.spelling)
             tag = f"<{language}>"
+            spell = SPELLINGS[arguments.spelling]
             spelled = [spell(word.removeprefix(tag), language) for word in sources]
             chosen = [row for row, word in enumerate(spelled) if word]
             if not chosen:
@@ -72,9 +72,12 @@ def main() -> None:
         scores = errors(model.translate(sources, **options), references)
         found[language] = {"words": len(sources), **scores}
         print(f"| {language} | {len(sources):,} | {scores['wer']:.1f} | {scores['per']:.1f} |")
+    if not found:
+        parser.error("no test words, or none that can be spelled so")
     mean = {name: sum(one[name] for one in found.values()) / len(found) for name in ("wer", "per")}
     print(f"| mean | | {mean['wer']:.1f} | {mean['per']:.1f} |")
-    document = {"model": arguments.model, "mean": mean, "languages": found}
+    document = {"model": arguments.model, "spelling": arguments.spelling, "mean": mean}
+    document["languages"] = found
     arguments.output.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 

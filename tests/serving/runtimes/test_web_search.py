@@ -356,6 +356,17 @@ def test_sentences_are_translated_one_by_one(exported, javascript, tmp_path):
     description["split_sentences"] = True
     (folder / "kerasnmt.json").write_text(json.dumps(description))
     texts = [*random_sentences(60), "Zeb runs! Two dogs run. Zeb", "犬。 猫", "", "dog"]
+    texts += [
+        "two dogs. zeb runs! a dog",
+        "Am 24. Zeb. Karl II. Zeb, ca. Zeb",
+        "an ca. zeb. küste. no",
+    ]
+    texts += [
+        "KÜSTE. ZEB. NO. DR. ZEB",
+        "zeb 10:30. Zeb $3.31. Zeb",
+        "oh no. Zeb. prof. zeb",
+        "Mio. Zeb",
+    ]
     about, best, ranked, streamed, judged = javascript(
         (folder, {}, "describe", []),
         (folder, {}, "best", [texts]),

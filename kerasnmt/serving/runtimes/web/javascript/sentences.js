@@ -8,29 +8,34 @@ const CAPITAL = String.raw`(["'“‘«„¿¡(\[]*[${SPACE}\xa0\u202f]?[\p{Lu}\
 const ABBREVIATIONS =
   "Mr|Mrs|Ms|MM|Mme|Mlle|Dr|Prof|St|Ste|Mt|Sr|Jr|Gen|Col|Capt|Lt|Sgt|Hon|Rev|Gov|Sen|Rep|Herr|Hr|" +
   "Fr|Sra|Srta|Dra|Ing|No|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|" +
-  "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph|Mio|Mrd|Abb|Bd|Str|Tel|Frl|[Gg]eb|med|evtl|ggf|" +
-  "inkl|zzgl|[Vv]gl|sog|av|apr|env|Mgr";
-const CASES = [ABBREVIATIONS, ABBREVIATIONS.toUpperCase(), ABBREVIATIONS.toLowerCase()];
-const NO_ENDS = String.raw`${CASES.join("|")}|\d\d?|[IVX]+`;
+  "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph|Mio|Mrd|Abb|Bd|Str|Tel|Frl|[Gg]eb|evtl|ggf|" +
+  "inkl|zzgl|[Vv]gl|sog|bspw|[Mm]ax|approx|Av|apr|env|Mgr|EE|Uds?|Sn|Doç|TP|GS|[Уу]л|[Пп]роф|[Сс]м|" +
+  "Δρ|डॉ";
+const WORDS = "mm|ste|gen|col|hon|sen|rep|no|al|co|mar|jun|jul|sept?|nov|prof|tel|av|ee|sn|gs";
+const RARE = ABBREVIATIONS.split("|")
+  .filter((one) => !WORDS.split("|").includes(one.toLowerCase()))
+  .join("|");
+const NUMBERS = String.raw`[12]?\d|3[01]|[IVX]+`;
+const BEFORE_WORD = String.raw`(^|[^\p{L}\p{M}\p{N}:.,$€£\-])`;
+const noEnd = (words) => [`${BEFORE_WORD}(${words})\\.[\t ]+`, `$1$2.${NO_END}`];
 const BEFORE_PERIOD = String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]|["”’»)\]%])`;
 const PERIOD = [
   String.raw`${BEFORE_PERIOD}((?:\.+|…)${CLOSING})[${SPACE}]+${CAPITAL}`,
   `$1$2${END}$3`,
 ];
 const LOWERCASE = [
-  String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]\.|[!?؟]+)[${SPACE}]+([¿¡]?[\p{Ll}])`,
+  String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]\.|[!?؟])[${SPACE}]+([¿¡]?[\p{Ll}])`,
   `$1${END}$2`,
 ];
-// Some stand twice, because a match takes the first letter of the next sentence.
-const BEGINNING = [
-  [`[${END}${NO_END}]`, " "],
-  [String.raw`\b(${NO_ENDS})\.[${SPACE}]+`, `$1.${NO_END}`],
-];
-const WITHOUT_CAPITALS = [LOWERCASE, LOWERCASE];
+const ABBREVIATED = noEnd(`${ABBREVIATIONS}|${RARE.toUpperCase()}|${NUMBERS}`);
+const IN_LOWERCASE = noEnd(RARE.toLowerCase());
+// Some stand twice, because a match takes a character of the next one.
+const BEGINNING = [[`[${END}${NO_END}]`, " "], ABBREVIATED, ABBREVIATED];
+const WITHOUT_CAPITALS = [IN_LOWERCASE, IN_LOWERCASE, LOWERCASE, LOWERCASE];
 const REST = [
   PERIOD,
   PERIOD,
-  [String.raw`([!?؟।]+${CLOSING})[${SPACE}]+${CAPITAL}`, `$1${END}$2`],
+  [String.raw`([!?؟।]${CLOSING})[${SPACE}]+${CAPITAL}`, `$1${END}$2`],
   [`([。！？｡]+[」』”’）]*)[${SPACE}]*`, `$1${END}`],
   [NO_END, " "],
   [`${END}+$`, ""],
