@@ -8,18 +8,18 @@ from collections.abc import Iterable, Sequence
 END, NO_END = "\x1e", "\x1f"
 # White space. `\s` differs between libraries of regular expressions.
 _SPACE, _NO_BREAK = "\t\n\f\r ", "\u00a0\u202f"
-_CLOSING = rf"(?:[\"'”’)\]]|[{_SPACE}{_NO_BREAK}]?»)*"
-_CAPITAL = rf"([\"'“‘«„¿¡(\[]*[{_SPACE}{_NO_BREAK}]?[\p{{Lu}}\p{{Lt}}\p{{Lo}}])"
+_CLOSING = rf"(?:[\"'“”’)\]]|[{_SPACE}{_NO_BREAK}]?»)*"
+_CAPITAL = rf"((?:[—–\-] ?)?[\"'“‘«„¿¡(\[]*[{_SPACE}{_NO_BREAK}]?[\p{{Lu}}\p{{Lt}}\p{{Lo}}])"
 # Titles, and other abbreviations that stand before a name or within a sentence.
 _ABBREVIATIONS = (
     "Mr|Mrs|Ms|MM|Mme|Mlle|Dr|Prof|St|Ste|Mt|Sr|Jr|Gen|Col|Capt|Lt|Sgt|Hon|Rev|Gov|Sen|Rep|Herr|Hr|"
-    "Fr|Sra|Srta|Dra|Ing|No|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|"
+    "Fr|Sra|Srta|Dra|Ing|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|"
     "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph|Mio|Mrd|Abb|Bd|Str|Tel|Frl|[Gg]eb|evtl|ggf|"
     "inkl|zzgl|[Vv]gl|sog|bspw|[Mm]ax|approx|Av|apr|env|Mgr|EE|Uds?|Sn|Doç|TP|GS|[Уу]л|[Пп]роф|[Сс]м|"
     "Δρ|डॉ"
 )
-# Those that are also words in other letters: "no.", "prof.", "HON."
-_WORDS = "mm|ste|gen|col|hon|sen|rep|no|al|co|mar|jun|jul|sept?|nov|prof|tel|av|ee|sn|gs"
+# Those that are also words in other letters: "sen.", "prof.", "HON."
+_WORDS = "mm|ste|gen|col|hon|sen|rep|al|co|mar|jun|jul|sept?|nov|prof|tel|av|ee|sn|gs"
 _RARE = [one for one in _ABBREVIATIONS.split("|") if one.lower() not in _WORDS.split("|")]
 _CAPITALS_TOO = f"{_ABBREVIATIONS}|{'|'.join(_RARE).upper()}"
 # Numbers of days, centuries and kings are no ends: "am 24. Dezember", "Karl II. von Spanien".
@@ -27,7 +27,7 @@ _NUMBERS = r"[12]?\d|3[01]|[IVX]+"
 # What stands before a whole word or number, but not before the end of a price or a time.
 _BEFORE_WORD = r"(^|[^\p{L}\p{M}\p{N}:.,$€£\-])"
 # Two letters before the period: initials such as "J. Smith" and "U.S. Army" are no ends.
-_BEFORE_PERIOD = r"([\p{L}\p{N}][\p{L}\p{M}\p{N}]|[\"”’»)\]%])"
+_BEFORE_PERIOD = r"([\p{L}\p{N}][\p{L}\p{M}\p{N}]|[\"“”’»)\]%€$£])"
 _PERIOD = (
     rf"{_BEFORE_PERIOD}((?:\.+|…){_CLOSING})[{_SPACE}]+{_CAPITAL}",
     rf"\1\2{END}\3",

@@ -34,6 +34,7 @@ def both_joined(sentences):
         ["MR. SMITH MET DR. WHO.", "HE LEFT."],
         ["Am 24. Dezember sah ich Karl II. Prinz von X. im 19. Stock.", "Es waren 250.", "Gut."],
         ["(Mio. Euro) Prof. Dr. Dr. Who.", "Küste.", "Hôtel.", "Rätsel lösen.", "Późno.", "Idę."],
+        ["Yes.", "No.", "Das kostet 3,50 €.", "Er sagt: „Ja.“", "„Gut!“", "Où es-tu ?", "— Là."],
         ["Oh no.", "He is 10:30.", "It is $3.30.", "Or 21-14.", "Ben ve sen.", "OH NO.", "AH."],
         ["डॉ. शर्मा आए।", "Это ул. Ленина.", "Hauptstr.", "Berlin"],
         # Without capitals, before a lowercase letter.

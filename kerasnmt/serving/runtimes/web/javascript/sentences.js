@@ -3,22 +3,22 @@
 const END = "\x1e";
 const NO_END = "\x1f";
 const SPACE = "\t\n\f\r ";
-const CLOSING = String.raw`(?:["'”’)\]]|[${SPACE}\xa0\u202f]?»)*`;
-const CAPITAL = String.raw`(["'“‘«„¿¡(\[]*[${SPACE}\xa0\u202f]?[\p{Lu}\p{Lt}\p{Lo}])`;
+const CLOSING = String.raw`(?:["'“”’)\]]|[${SPACE}\xa0\u202f]?»)*`;
+const CAPITAL = String.raw`((?:[—–\-] ?)?["'“‘«„¿¡(\[]*[${SPACE}\xa0\u202f]?[\p{Lu}\p{Lt}\p{Lo}])`;
 const ABBREVIATIONS =
   "Mr|Mrs|Ms|MM|Mme|Mlle|Dr|Prof|St|Ste|Mt|Sr|Jr|Gen|Col|Capt|Lt|Sgt|Hon|Rev|Gov|Sen|Rep|Herr|Hr|" +
-  "Fr|Sra|Srta|Dra|Ing|No|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|" +
+  "Fr|Sra|Srta|Dra|Ing|Nr|vs|cf|etc|al|[Ff]ig|[Vv]ol|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|" +
   "Jul|Aug|Sept?|Oct|Nov|Dec|bzw|usw|ca|[Aa]rt|pp|Ph|Mio|Mrd|Abb|Bd|Str|Tel|Frl|[Gg]eb|evtl|ggf|" +
   "inkl|zzgl|[Vv]gl|sog|bspw|[Mm]ax|approx|Av|apr|env|Mgr|EE|Uds?|Sn|Doç|TP|GS|[Уу]л|[Пп]роф|[Сс]м|" +
   "Δρ|डॉ";
-const WORDS = "mm|ste|gen|col|hon|sen|rep|no|al|co|mar|jun|jul|sept?|nov|prof|tel|av|ee|sn|gs";
+const WORDS = "mm|ste|gen|col|hon|sen|rep|al|co|mar|jun|jul|sept?|nov|prof|tel|av|ee|sn|gs";
 const RARE = ABBREVIATIONS.split("|")
   .filter((one) => !WORDS.split("|").includes(one.toLowerCase()))
   .join("|");
 const NUMBERS = String.raw`[12]?\d|3[01]|[IVX]+`;
 const BEFORE_WORD = String.raw`(^|[^\p{L}\p{M}\p{N}:.,$€£\-])`;
 const noEnd = (words) => [`${BEFORE_WORD}(${words})\\.[\t ]+`, `$1$2.${NO_END}`];
-const BEFORE_PERIOD = String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]|["”’»)\]%])`;
+const BEFORE_PERIOD = String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]|["“”’»)\]%€$£])`;
 const PERIOD = [
   String.raw`${BEFORE_PERIOD}((?:\.+|…)${CLOSING})[${SPACE}]+${CAPITAL}`,
   `$1$2${END}$3`,
