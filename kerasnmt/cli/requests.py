@@ -118,8 +118,14 @@ def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> N
 
 
 def tagged(texts: Sequence[str], tags: Sequence[str]) -> list[str]:
-    """Put tags in front of texts."""
-    return [with_tags(text, tags) for text in texts]
+    """Put tags in front of texts. A text with the tag of a language keeps it instead of another."""
+
+    def has_language(text: str) -> bool:
+        found = TAG.match(text.lstrip())
+        return found is not None and are_languages([found[0]])
+
+    keeps = are_languages(tags)
+    return [text if keeps and has_language(text) else with_tags(text, tags) for text in texts]
 
 
 class Beside:

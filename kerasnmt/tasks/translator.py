@@ -583,15 +583,20 @@ class Translator:
     ) -> dict[str, list[str]]:
         """Return the fields of requests to read texts as a whole.
 
-        For a model of words, they are words without the signs around them.
+        For a model of words, they are words without the signs around them. Warns of a text of
+        several sentences, which the model otherwise translates one by one.
 
         Raises:
             ValueError: If a text has several words, which such a model does not read at once.
         """
         request = self._texts("texts", texts, contexts)
-        split = Parts.of(self.description)
+        split, texts = Parts.of(self.description), request["text"]
+        if split and not split.words:
+            several = [n for n, one in enumerate(texts, first_number) if len(split.split(one)) > 1]
+            if several:
+                named = _named(several, "has", "have")
+                warnings.warn(f"{named} several sentences, which are read as one", stacklevel=5)
         if split and split.words:
-            texts = request["text"]
             bound = [True] * len(texts)
             parts = checked_parts(texts, bound, split, first_number, "which is read as a whole")
             request["text"] = [word for (word,) in parts]

@@ -135,6 +135,10 @@ def test_languages_by_any_of_their_codes(kerasnmt, tagged_run):
         for code in codes:
             done = kerasnmt("translate", tagged_run, "--scores", "--language", code, stdin="walk\n")
             assert (done.code, done.out) == (0, expected), done.err
+        other = kerasnmt(
+            "translate", tagged_run, "--scores", "--language", "de", stdin=f"{tag}walk\n"
+        )
+        assert other.out == expected  # a text keeps its own language
 
 
 @pytest.mark.usefixtures("eagerly")

@@ -126,6 +126,10 @@ class TestLowScores:
             Translator(task, score / 3 - 0.001).best(texts)
         with pytest.warns(UserWarning, match="text 1 scores lower than .* test data; such"):
             Translator(task, score / 3 + 0.001).best(texts)
+        with pytest.warns(
+            UserWarning, match="^text 2 has several sentences, which are read as one$"
+        ):
+            Translator(task).n_best(["A man.", *texts])
 
     def test_no_warning_without_a_number(self, word_module):
         with warnings.catch_warnings():

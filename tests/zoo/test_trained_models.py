@@ -295,6 +295,44 @@ def test_noisy_training_pairs(tmp_path, monkeypatch):
     assert (tmp_path / "fr_en/test.tsv").read_text(encoding="utf-8") == "Cours !\tRun.\n"
 
 
+def test_phrases_dates_and_prices(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ZOO / TATOEBA))
+    phrases = script("phrases", TATOEBA)
+    short = phrases.short_phrases(("en", "fr"))
+    assert short[:4] == [("Yes.", "Oui."), ("Yes", "Oui"), ("yes", "Oui"), ("Yes!", "Oui !")]
+    assert ("Why?", "Pourquoi ?") in short and ("Why", "Pourquoi") in short
+    assert not any(source.startswith("Bye") for source, _ in short)
+    written = {
+        language: (
+            phrases.date(language, 1, 7, None),
+            phrases.date(language, 24, 11, 2021),
+            phrases.clock(language, 9, 5),
+            phrases.amount(language, 1299, 5),
+        )
+        for language in ("en", "de", "fr")
+    }
+    assert written == {
+        "en": ("August 1", "December 24, 2021", "9:05", "1,299.05"),
+        "de": ("1. August", "24. Dezember 2021", "9:05 Uhr", "1.299,05"),
+        "fr": ("1er août", "24 décembre 2021", "9 h 05", "1 299,05"),
+    }
+    pairs = phrases.phrases(("de", "en"), times=2, seed=1)
+    assert len(pairs) == 3 * 2 * len(phrases.short_phrases(("de", "en")))
+    assert pairs == phrases.phrases(("de", "en"), times=2, seed=1)
+    for german, english in pairs[len(pairs) // 3 :]:
+        digits = [sorted(re.sub(r"\D", "", text)) for text in (german, english)]
+        assert digits[0] == digits[1] and "{" not in german + english
+    row = ("I am.\tIch bin.\n" * 3).encode()
+    for part in ("train", "val", "test"):
+        (tmp_path / f"{part}.tsv.gz").write_bytes(gzip.compress(row))
+    options = ["--language=de", "--sample=2", "--phrases=1"]
+    monkeypatch.setattr(sys, "argv", ["prepare.py", str(tmp_path), str(tmp_path), *options])
+    script("prepare", TATOEBA).main()
+    train = (tmp_path / "de_en/train.tsv").read_text(encoding="utf-8").splitlines()
+    assert train[:3] == ["Ich bin.\tI am."] * 2 + ["Ja.\tYes."]
+    assert len(train) == 2 + len(pairs) // 2
+
+
 def test_vocabulary_of_what_is_seen_more_than_once(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("[V] a b b\ta c\n[V] d\te\n", encoding="utf-8")

@@ -6,7 +6,8 @@ DATA has `train.tsv.gz`, `val.tsv.gz` and `test.tsv.gz`: English, a tab and Fren
 language, in each line. OUTPUT gets `en_fr` and `fr_en`, each with `train.tsv`, `validation.tsv` and
 `test.tsv`, source first. No English sentence of one file is in another. The test of `fr_en` leaves
 out the pairs whose French sentence is in the training data. `--noise` adds noisy training pairs,
-relative to the number of pairs; see `noise.py`.
+relative to the number of pairs; see `noise.py`. `--phrases` adds short phrases, dates, times and
+prices; see `phrases.py`. With `--sample`, these are added to that many random training pairs.
 
 French typography puts a no-break space before some punctuation marks. The pairs have it, an
 ordinary space or none; here it is always one ordinary space. Typographic apostrophes and quotes
@@ -15,10 +16,12 @@ become plain.
 
 import argparse
 import gzip
+import random
 import re
 from pathlib import Path
 
 import noise
+from phrases import phrases
 
 PARTS = {"train": "train", "val": "validation", "test": "test"}
 
@@ -50,6 +53,8 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="folder for both directions")
     parser.add_argument("--language", choices=noise.NUMBER_WORDS, default="fr")
     parser.add_argument("--noise", type=float, default=0.0, help="noisy pairs per pair")
+    parser.add_argument("--phrases", type=int, default=0, help="how often a short phrase comes")
+    parser.add_argument("--sample", type=int, help="number of training pairs besides the phrases")
     arguments = parser.parse_args()
     languages = ("en", arguments.language)
     normalize = {"fr": normalized_french}.get(arguments.language, normalized)
@@ -66,6 +71,9 @@ def main() -> None:
         for direction, both in ((languages, pairs), (languages[::-1], reverse)):
             if name == "train":
                 both = both + noise.noisy_pairs(both, direction, arguments.noise, seed=1)
+                if arguments.sample:
+                    both = random.Random(1).sample(both, arguments.sample)
+                both = both + phrases(direction, arguments.phrases, seed=1)
             write(arguments.output / "_".join(direction) / f"{name}.tsv", both)
 
 

@@ -48,12 +48,20 @@ class DecoderCell(Composite, keras.layers.Layer):
     Args:
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
+
+    Raises:
+        ValueError: If the cell projects its inputs itself, as those of Keras do.
     """
 
     # The attention layer. Without it, `step` and `unroll` return None instead of weights.
     attention: keras.layers.Layer | None = None
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
+        if not hasattr(cell, "input_size"):
+            raise ValueError(
+                "Expected a recurrent cell of kerasnmt.layers, such as LSTMCell(units), which "
+                f"takes projected inputs. Received: cell={cell!r}."
+            )
         super().__init__(**kwargs)
         self.cell = cell
         self.state_dropout = state_dropout

@@ -74,6 +74,12 @@ def projected(cell, row):
     return EMBEDDED[row] @ kernel + bias
 
 
+def test_a_cell_of_keras():
+    message = "cell of kerasnmt.layers, such as LSTMCell.* Received: cell=<LSTMCell name=lstm"
+    with pytest.raises(ValueError, match=message):
+        InputFeedingDecoderCell(keras.layers.LSTMCell(8), Attention(GeneralScore(8)))
+
+
 def test_luong():
     # s_t = LSTM(y, s_{t-1}); alpha = softmax(s_t^T W h).
     cell = build(LuongDecoderCell(LSTMCell(UNITS), Attention(GeneralScore(UNITS))))
