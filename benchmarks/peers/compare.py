@@ -89,6 +89,10 @@ PEERS = {
         *("torch==2.13.0", "transformers==5.24.0", "accelerate==1.15.0"),
         *("sentencepiece", "sacremoses", "sacrebleu"),
     ],
+    "yoyodyne": [  # for words.py
+        *("torch==2.13.0", "lightning==2.6.6", "torchmetrics==1.9.0", "maxwell==0.2.6"),
+        *("jsonargparse[signatures]", "omegaconf", "rich", "wandb"),
+    ],
 }
 # The name of a peer's system begins with the peer. The others are systems of kerasnmt.
 SYSTEMS = {
@@ -137,6 +141,9 @@ def install(home: Path, peer: str) -> None:
         code = builders.read_text(encoding="utf-8").splitlines(keepends=True)
         code = [line for line in code if '"verbose": False,' not in line]
         builders.write_text("".join(code), encoding="utf-8")
+    if peer == "yoyodyne":
+        # It also requires torchaudio and torchvision, which it does not import.
+        pip(python, "--no-deps", "yoyodyne==0.5.27")
     installed.touch()
 
 
