@@ -1,6 +1,6 @@
 """Write the words of many languages for one model, which reads the language as a tag.
 
-    python prepare.py WIKIPRON data --words 12000 --spellings 0.1
+    python prepare.py WIKIPRON data --words 8000
 
 WIKIPRON has files `deu_train.tsv.gz`, `deu_dev.tsv.gz` and `deu_test.tsv.gz` for each language, by
 its code of ISO 639-3: a word, a tab and its phones in each line, all pronunciations of a word on
