@@ -591,15 +591,15 @@ class Translator:
         """
         request = self._texts("texts", texts, contexts)
         split, texts = Parts.of(self.description), request["text"]
-        if split and not split.words:
-            several = [n for n, one in enumerate(texts, first_number) if len(split.split(one)) > 1]
-            if several:
-                named = _named(several, "has", "have")
-                warnings.warn(f"{named} several sentences, which are read as one", stacklevel=5)
         if split and split.words:
             bound = [True] * len(texts)
             parts = checked_parts(texts, bound, split, first_number, "which is read as a whole")
             request["text"] = [word for (word,) in parts]
+        elif split:
+            several = [n for n, one in enumerate(texts, first_number) if len(split.split(one)) > 1]
+            if several:
+                named = _named(several, "has", "have")
+                warnings.warn(f"{named} several sentences, which are read as one", stacklevel=5)
         return request
 
     def _pairs(

@@ -325,12 +325,12 @@ def test_phrases_dates_and_prices(tmp_path, monkeypatch):
     row = ("I am.\tIch bin.\n" * 3).encode()
     for part in ("train", "val", "test"):
         (tmp_path / f"{part}.tsv.gz").write_bytes(gzip.compress(row))
-    options = ["--language=de", "--sample=2", "--phrases=1"]
+    options = ["--language=de", "--phrases=1"]
     monkeypatch.setattr(sys, "argv", ["prepare.py", str(tmp_path), str(tmp_path), *options])
     script("prepare", TATOEBA).main()
     train = (tmp_path / "de_en/train.tsv").read_text(encoding="utf-8").splitlines()
-    assert train[:3] == ["Ich bin.\tI am."] * 2 + ["Ja.\tYes."]
-    assert len(train) == 2 + len(pairs) // 2
+    assert train[:4] == ["Ich bin.\tI am."] * 3 + ["Ja.\tYes."]
+    assert len(train) == 3 + len(pairs) // 2
 
 
 def test_vocabulary_of_what_is_seen_more_than_once(tmp_path):

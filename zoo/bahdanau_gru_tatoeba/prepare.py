@@ -7,7 +7,7 @@ language, in each line. OUTPUT gets `en_fr` and `fr_en`, each with `train.tsv`, 
 `test.tsv`, source first. No English sentence of one file is in another. The test of `fr_en` leaves
 out the pairs whose French sentence is in the training data. `--noise` adds noisy training pairs,
 relative to the number of pairs; see `noise.py`. `--phrases` adds short phrases, dates, times and
-prices; see `phrases.py`. With `--sample`, these are added to that many random training pairs.
+prices; see `phrases.py`.
 
 French typography puts a no-break space before some punctuation marks. The pairs have it, an
 ordinary space or none; here it is always one ordinary space. Typographic apostrophes and quotes
@@ -16,7 +16,6 @@ become plain.
 
 import argparse
 import gzip
-import random
 import re
 from pathlib import Path
 
@@ -54,7 +53,6 @@ def main() -> None:
     parser.add_argument("--language", choices=noise.NUMBER_WORDS, default="fr")
     parser.add_argument("--noise", type=float, default=0.0, help="noisy pairs per pair")
     parser.add_argument("--phrases", type=int, default=0, help="how often a short phrase comes")
-    parser.add_argument("--sample", type=int, help="number of training pairs besides the phrases")
     arguments = parser.parse_args()
     languages = ("en", arguments.language)
     normalize = {"fr": normalized_french}.get(arguments.language, normalized)
@@ -71,8 +69,6 @@ def main() -> None:
         for direction, both in ((languages, pairs), (languages[::-1], reverse)):
             if name == "train":
                 both = both + noise.noisy_pairs(both, direction, arguments.noise, seed=1)
-                if arguments.sample:
-                    both = random.Random(1).sample(both, arguments.sample)
                 both = both + phrases(direction, arguments.phrases, seed=1)
             write(arguments.output / "_".join(direction) / f"{name}.tsv", both)
 
