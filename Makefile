@@ -15,7 +15,8 @@ FAST = tests/speed tests/layers tests/decoding tests/text tests/training/recipe
 
 # The installation and the stub need the environment, which one target makes at a time.
 .NOTPARALLEL:
-.PHONY: demo test test-fast test-thorough test-all test-oldest test-beam mutants lint dist docs site notebooks clean
+.PHONY: demo test test-fast test-thorough test-all test-oldest test-beam mutants figures lint dist docs site \
+	notebooks clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/kerasnmt demo --output demo
@@ -45,6 +46,10 @@ test-beam:
 
 mutants: $(VENV)/.installed-test
 	$(VENV)/bin/python benchmarks/mutation/run.py
+
+# Hours in all: those that are there for the present code are left out.
+figures: $(VENV)/.installed-test
+	$(VENV)/bin/python benchmarks/figures.py
 
 lint: $(VENV)/.installed-test $(STUB)
 	$(VENV)/bin/ruff check .
