@@ -17,14 +17,16 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True)
 class Calibration:
-    """Parameters that turn a model's probabilities into shares of right words.
+    """Parameters that turn a model's probabilities into those that words are right.
 
         P(word is right) = sigmoid(word_slope * logit(p) + word_bias)
         E[share of right words] = sigmoid(slope * logit(q) + length * log(tokens) + bias)
 
     p is the probability of a word, and q is the geometric mean of the probabilities of all tokens
     of a translation. A slope is 1 divided by a temperature. A model whose probabilities are right
-    has the slope 1 and no bias; smaller slopes belong to models that are too sure.
+    has the slope 1 and no bias; smaller slopes belong to models that are too sure. The expected
+    share of right words is the mean over the words; the second equation replaces it for a
+    translation without words.
 
     Source: Guo, Pleiss, Sun and Weinberger (2017), "On calibration of modern neural networks",
     section 4.2, for temperatures; Platt (1999), "Probabilistic outputs for support vector

@@ -1,6 +1,7 @@
 """Error messages for unknown names, with the most similar known name."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -25,10 +26,23 @@ def unknown_name_message(name: str, known: Iterable[str], what: str) -> str:
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to a name, or None if no name is similar.
 
+    A similar name has each word of the name, perhaps with mistakes. So `luong_local_p_lstm` is not
+    similar to `luong_mlp_lstm`, nor `batch_size` to `batch_type`.
+
     Args:
         name: Unknown name; see `unknown_name_message`.
         known: Known names.
     """
     by_last_part = {candidate.rpartition(".")[2]: candidate for candidate in known}
-    nearest = difflib.get_close_matches(name.rpartition(".")[2], by_last_part, n=1)
-    return by_last_part[nearest[0]] if nearest else None
+    last = name.rpartition(".")[2]
+    similar = difflib.get_close_matches(last, by_last_part, n=len(by_last_part) or 1)
+    return next((by_last_part[one] for one in similar if _is_similar(one, last)), None)
+
+
+def _is_similar(known: str, name: str) -> bool:
+    """Return whether a known name, or its beginning, is like a name, and has its words."""
+    beginning = known[: len(name)]
+    words, given = (re.split(r"[\W_]+", one) for one in (known, name))
+    return bool(difflib.get_close_matches(name, [known, beginning], cutoff=0.75)) and all(
+        word in known or difflib.get_close_matches(word, words) for word in given
+    )

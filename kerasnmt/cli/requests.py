@@ -12,7 +12,14 @@ from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
 from kerasnmt.languages import are_languages, closest_tag
 from kerasnmt.text.parts import tags_at_start
-from kerasnmt.text.tags import TAG, is_tag, some_tags, with_tags, written_tags
+from kerasnmt.text.tags import (
+    TAG,
+    is_tag,
+    some_tags,
+    unknown_tags_message,
+    with_tags,
+    written_tags,
+)
 
 
 def check_fields(read: Sequence[str], received: Sequence[str]) -> None:
@@ -78,10 +85,7 @@ def checked_tags(tags: Sequence[str] | None, translator: Any) -> list[str]:
         return written
     found = {tag: tag if tag in known else closest_tag(tag, known) for tag in written}
     if unknown := [tag for tag, one in found.items() if one is None]:
-        raise ValueError(
-            f"Expected tags that the model knows: {some_tags(known)}. Received: {given}, with "
-            f"{', '.join(unknown)}."
-        )
+        raise ValueError(unknown_tags_message("tags", known, f"{given}, with {', '.join(unknown)}"))
     return [one for tag in written if (one := found[tag])]
 
 

@@ -4,6 +4,7 @@ import os
 
 import keras
 
+from kerasnmt.models import TranslationModel
 from kerasnmt.presets import Preset
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets.folders import preset_folder, shipped_presets
@@ -67,10 +68,15 @@ def from_preset(
 
     Raises:
         ValueError: If there is no such preset, one of its files is missing or damaged, or the model
-            has no tag for the language.
+            reads no texts, or has no tag for the language.
     """
     model = get_preset(preset).load(load_weights)
     if language is not None:
+        if not isinstance(model, TranslationModel):
+            raise ValueError(
+                "Expected a model that translates, to set a language. Received: "
+                f"{preset}, a {type(model).__name__}."
+            )
         model.set_language(language)
     return model
 

@@ -40,8 +40,9 @@ class Confidence(NamedTuple):
         margin: Smallest margin of all tokens.
         calibrated_probabilities: Probability that each word is right, float64 `[words]`, or None if
             the model has no calibration; see `TranslationModel.calibrate`.
-        calibrated_probability: Expected share of right words, or None if the model has no
-            calibration.
+        calibrated_probability: Expected share of right words, the mean of
+            `calibrated_probabilities`, or None if the model has no calibration. A translation
+            without words has that of its tokens, or 1 for an empty source.
     """
 
     text: str
@@ -129,10 +130,12 @@ class Confidence(NamedTuple):
         total, count = float(log_probability.sum()), len(tokens)
         calibrated: dict[str, Any] = {}
         if calibration is not None:
-            calibrated = {
-                "calibrated_probabilities": calibration.of_words(probabilities),
-                "calibrated_probability": calibration.of_text(total, count) if count else 1.0,
-            }
+            of_words = calibration.of_words(probabilities)
+            if words:
+                share = float(of_words.mean())
+            else:
+                share = calibration.of_text(total, count) if count else 1.0
+            calibrated = {"calibrated_probabilities": of_words, "calibrated_probability": share}
         return cls(
             text=text,
             score=score,

@@ -73,16 +73,29 @@ def default_start(tags: str | Iterable[str], known: Collection[str]) -> str:
     written = written_tags(tags)
     unknown = [tag for tag in written if tag not in known]
     if unknown:
-        raise ValueError(
-            f"Expected default_tags of the vocabulary: {some_tags(known)}. Received: "
-            f"{', '.join(unknown)}."
-        )
+        raise ValueError(unknown_tags_message("default tags", known, ", ".join(unknown)))
     return "".join(written)
+
+
+def unknown_tags_message(what: str, known: Collection[str], received: str) -> str:
+    """Return an error message for tags that a model does not know.
+
+    Args:
+        what: What was expected, such as "tags".
+        known: Tags of the model.
+        received: What was received.
+    """
+    if known:
+        return f"Expected {what} that the model knows: {some_tags(known)}. Received: {received}."
+    return (
+        "Expected no tags and no language, because this model was trained without tags. Received: "
+        f"{received}. Leave them out."
+    )
 
 
 def some_tags(known: Collection[str], most: int = 50) -> str:
     """Return the first tags of a model, sorted, for an error."""
-    return ", ".join(sorted(known)[:most]) + (", …" if len(known) > most else "") or "it has none"
+    return ", ".join(sorted(known)[:most]) + (", …" if len(known) > most else "")
 
 
 def tags_of(texts: Iterable[str]) -> list[str]:

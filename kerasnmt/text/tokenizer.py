@@ -13,7 +13,7 @@ from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.languages import closest_tag, language_code
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
 from kerasnmt.text.extended_source import ExtendedSource
-from kerasnmt.text.tags import default_start, is_tag, some_tags
+from kerasnmt.text.tags import default_start, is_tag, unknown_tags_message
 from kerasnmt.text.whole_words import word_places
 from kerasnmt.text.word_indices import word_indices
 
@@ -213,10 +213,7 @@ class Tokenizer(tf.Module):
         """
         tag = closest_tag(language_code(language), self.tags)
         if tag is None:
-            raise ValueError(
-                f"Expected a language that has a tag in the vocabulary: {some_tags(self.tags)}. "
-                f"Received: {language!r}"
-            )
+            raise ValueError(unknown_tags_message("a language", self.tags, repr(language)))
         return self.with_default_tags(tag)
 
     def _with_tags(self, text: tf.Tensor) -> tf.Tensor:

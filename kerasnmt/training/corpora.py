@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -94,6 +94,19 @@ class Corpora:
             return None
         return [_weight(text, number, path) for number, text in enumerate(texts_of, start=1)]
 
+    def seen(self) -> dict[str, int]:
+        """Return the number of pairs that are also training pairs, by the name of the split.
+
+        Pairs in shards, and pairs with contexts, are not compared.
+        """
+        train = self.pairs["train"]
+        if isinstance(train, Shards) or self.contexts:
+            return {}
+        others = {split: [*_rows(pairs)] for split, pairs in self.pairs.items() if split != "train"}
+        both = {pair for pairs in others.values() for pair in pairs}.intersection(_rows(train))
+        counts = {split: sum(pair in both for pair in pairs) for split, pairs in others.items()}
+        return {split: count for split, count in counts.items() if count}
+
     def unknown_tags(self, known: Sequence[str]) -> dict[str, list[str]]:
         """Return the tags in columns of tags that a model does not know, by the name of the split.
 
@@ -149,6 +162,12 @@ def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
     rows = zip(*pairs.as_numpy_iterator(), strict=True)
     sides: Any = tuple([text.decode("utf-8") for text in side] for side in rows)
     return sides
+
+
+def _rows(pairs: tf.data.Dataset) -> Iterator[tuple[bytes, bytes]]:
+    """Yield pairs, in batches, which is much faster than one by one."""
+    for sources, targets in pairs.batch(4096).as_numpy_iterator():
+        yield from zip(sources, targets, strict=True)
 
 
 def grouped(pairs: tuple[list[str], list[str]]) -> tuple[list[str], list[list[str]]]:

@@ -109,6 +109,9 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         tags = ", ".join(unknown)
         why = "are not in the training data, so the model reads them as other tokens"
         say(console, f"data.{split}: the tags {tags} {why}")
+    for split, count in corpora.seen().items():
+        why = "so the scores on this data are too good"
+        say(console, f"data.{split}: {count:,} pairs are also training pairs, {why}")
     batches = (ShardBatches if own_shards else RecipeBatches)(recipe, corpora, model)
     statistics = read.statistics or batches.statistics(console)
     with recipe.named_in_errors():

@@ -117,11 +117,11 @@ def test_an_ensemble_with_a_preset(kerasnmt, shipped, run_folder, other_run_fold
 
 
 def test_unknown_names(kerasnmt, shipped, tmp_path):
-    near = "Received: tiny_en_fr. Did you mean the preset tiny_en_de?\n"
+    near = "Received: tiny_en_dee. Did you mean the preset tiny_en_de?\n"
     for arguments in (
-        ("translate", "tiny_en_fr"),
-        ("score", "tiny_en_fr", "--source", __file__, "--target", __file__),
-        ("export", "tiny_en_fr", tmp_path / "x"),
+        ("translate", "tiny_en_dee"),
+        ("score", "tiny_en_dee", "--source", __file__, "--target", __file__),
+        ("export", "tiny_en_dee", tmp_path / "x"),
     ):
         done = kerasnmt(*arguments, stdin=TEXT)
         assert (done.code, done.out) == (2, "")

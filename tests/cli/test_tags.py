@@ -195,7 +195,7 @@ def test_a_model_of_one_language(tagged_run, tmp_path):
     norwegian = zoo.bahdanau_gru.from_preset(tmp_path / "preset", language="no")
     expected = model.score(["<nob>walk"], ["ox"])
     assert norwegian.score(["walk"], ["ox"]) == pytest.approx(expected)
-    with pytest.raises(ValueError, match=r"has a tag in the voc.*: <1>, .*, <nob>. Received: 'fr'"):
+    with pytest.raises(ValueError, match=r"a language that .*: <1>, .*, <nob>. Received: 'fr'"):
         model.set_language("fr")
     with pytest.raises(ValueError, match=r"by its code of ISO .* Received: 'German'"):
         model.set_language("German")
@@ -233,10 +233,19 @@ def test_tags_that_the_model_does_not_have(kerasnmt, tagged_run, tags, message):
     assert done.err.endswith(f"{message}\n") and done.err.count("\n") == 1
 
 
-def test_a_model_without_tags(kerasnmt, run_folder):
-    done = kerasnmt("translate", run_folder, "--tags", "de", stdin="no\n")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.endswith("model knows: it has none. Received: de, with <de>.\n")
+WITHOUT_TAGS = "Expected no tags and no language, because this model was trained without tags. "
+
+
+def test_a_model_without_tags(kerasnmt, run_folder, tmp_path):
+    done = kerasnmt("translate", run_folder, "--language", "de", stdin="no\n")
+    error = f"error: {WITHOUT_TAGS}Received: de, with <de>. Leave them out.\n"
+    assert done == (2, "", error)
+    done = kerasnmt("export", run_folder, tmp_path / "export", "--language", "de")
+    assert done == (2, "", f"error: {WITHOUT_TAGS}Received: 'de'. Leave them out.\n")
+    with pytest.raises(ValueError, match=WITHOUT_TAGS):
+        load_model(run_folder / "model.keras").set_language("de")
+    with pytest.raises(ValueError, match=r"translates, .* Received: scenes_en, a CaptionModel\."):
+        zoo.from_preset("scenes_en", language="de")
 
 
 def test_requests_without_texts(kerasnmt, tagged_run, monkeypatch, tmp_path):

@@ -274,11 +274,14 @@ def test_sentences_are_joined(word_model):
     ]
     # An empty translation of a sentence, which is its end token alone, counts as a word.
     ended = Confidence.of_tokens("", 0.0, ["</s>"], "words", numbers(0.01), CALIBRATION)
-    assert ended.calibrated_probability == CALIBRATION.of_text(np.log(0.01), 1)
+    score = 0.5 * np.log(0.01 / 0.99) - 0.2 * np.log(1) + 0.1
+    assert ended.calibrated_probability == pytest.approx(1 / (1 + np.exp(-score)))
     both = Confidence.joined([*of_texts, ended])
     shares = [one.calibrated_probability for one in [*of_texts, ended]]
     mean = (3 * shares[0] + shares[1] + shares[3]) / 5
     assert both.calibrated_probability == pytest.approx(mean)
+    words = of_texts[0].calibrated_probabilities
+    assert shares[0] == pytest.approx(words.mean()) and words.min() < shares[0] < words.max()
     assert shares[2] == 1.0 and len(both.calibrated_probabilities) == 4
 
 
@@ -310,9 +313,7 @@ def test_calibration_changes_no_probability(word_model, make_translator_model):
     logits = np.log(one.probabilities) - np.log1p(-one.probabilities)
     expected = 1 / (1 + np.exp(-(0.8 * logits + 0.3)))
     np.testing.assert_allclose(one.calibrated_probabilities, expected)
-    mean = np.exp(one.log_probability / one.tokens)
-    score = 0.5 * np.log(mean / (1 - mean)) - 0.2 * np.log(one.tokens) + 0.1
-    assert one.calibrated_probability == pytest.approx(1 / (1 + np.exp(-score)))
+    assert one.calibrated_probability == pytest.approx(expected.mean())
     assert one.of_words is one.calibrated_probabilities
     document = one.document()
     assert document["calibrated_probability"] == pytest.approx(one.of_text, abs=1e-6)

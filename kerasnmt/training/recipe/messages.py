@@ -31,7 +31,12 @@ def first_problem(error: ValidationError, schema: type[BaseModel]) -> str:
     key = ".".join(location)
     if kind == "extra_forbidden":
         known = [".".join([*sections, name]) for name in _section(schema, sections).model_fields]
-        return unknown_name_message(key, known, "key")
+        elsewhere = [
+            f"{section}.{location[-1]}"
+            for section in schema.model_fields
+            if location[-1] in _section(schema, [section]).model_fields
+        ]
+        return unknown_name_message(key, elsewhere if len(elsewhere) == 1 else known, "key")
     if kind == "missing":
         fields = _section(schema, sections).model_fields
         return f"missing key '{key}': {fields[location[-1]].description}"

@@ -46,6 +46,8 @@ import { load } from "./kerasnmt.js";
 import { Explorer } from "./explorer.js";
 const lists = (_, value) => (ArrayBuffer.isView(value) ? [...value] : value);
 const models = {};
+const warnings = [];
+console.warn = (line) => warnings.push(line);
 const streamed = async (model, texts, options) => {
   const rows = [];
   for (const text of texts) {
@@ -59,6 +61,7 @@ const ask = async ({ folder, options, question, values }) => {
   try {
     const model = await (models[JSON.stringify([folder, options])] ??= load(folder, options));
     if (question === "describe") return new Explorer(model).describe();
+    if (question === "warnings") return warnings.splice(0);
     if (question === "page") return await new Explorer(model).ask(...values);
     if (question === "stream") return await streamed(model, ...values);
     return await model[question](...values);
@@ -367,14 +370,19 @@ def test_sentences_are_translated_one_by_one(exported, javascript, tmp_path):
         "oh no. Zeb. prof. zeb",
         "Mio. Zeb",
     ]
-    about, best, ranked, streamed, judged = javascript(
+    about, best, before, _, warned, ranked, streamed, judged = javascript(
         (folder, {}, "describe", []),
         (folder, {}, "best", [texts]),
+        (folder, {}, "warnings", []),
+        (folder, {}, "nBest", [["Zeb runs!", "Zeb runs! Two dogs run."]]),
+        (folder, {}, "warnings", []),
         (folder, {}, "nBest", [texts[:9]]),
         (folder, {}, "stream", [texts[-9:], {}]),
         (folder, {}, "confidence", [texts[-9:]]),
     )
     assert about["note"] == "Type one sentence: this page reads the whole text as one."
+    assert before == []
+    assert warned == ["Text 2 has several sentences, which are read as one."]
     assert_translations(best, load(folder).best(texts))
     assert_streams(streamed, load(folder), texts[-9:])
     for pair in zip(judged, load(folder).confidence(texts[-9:]), strict=True):
@@ -442,12 +450,21 @@ def test_words_are_translated_one_by_one_or_looked_up(exported, javascript, tmp_
         "犬。 \u3000dog",
         *random_sentences(9),
     ]
-    best, streamed = javascript(
-        (folder, {}, "best", [texts]), (folder, {}, "stream", [texts[:6], {}])
+    best, streamed, ranked, refused = javascript(
+        (folder, {}, "best", [texts]),
+        (folder, {}, "stream", [texts[:6], {}]),
+        (folder, {}, "nBest", [["«Two»!", "<x.> dog", ""]]),
+        (folder, {}, "nBest", ["«Two» dogs"]),
     )
     assert "zeb!" in best[0]["text"] and best[5]["text"].startswith("dog ")
     assert_translations(best, load(folder).best(texts))
     assert_streams(streamed, load(folder), texts[:6])
+    for pair in zip(ranked, load(folder).n_best(["Two", "<x.>dog", ""]), strict=True):
+        assert_ranked(*pair)
+    assert refused == (
+        "Expected one word in each text which is read as a whole. Received: 2 words in "
+        '"«Two» dogs".'
+    )
 
 
 @thorough

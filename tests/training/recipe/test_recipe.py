@@ -290,7 +290,16 @@ class TestUnknownKeys:
             ),
             (
                 "epochs=3",
-                "unknown key 'epochs'; known: model, tokenizer, data, training, search",
+                "unknown key 'epochs'; did you mean 'training.epochs'?",
+            ),
+            (
+                "train_steps=100000",
+                "unknown key 'train_steps'; known: model, tokenizer, data, training, search",
+            ),
+            (
+                "tokenizer.max_length=50",
+                "unknown key 'tokenizer.max_length'; known: tokenizer.shared, tokenizer.source, "
+                "tokenizer.target",
             ),
             (
                 "search.zzz=3",

@@ -32,7 +32,7 @@ export function tokenConfidence(gains, id) {
  * of the text, with their `probabilities`, `entropies` and `margins`; and of the whole text the
  * `logProbability`, the number of `tokens` with the end, their mean `entropy` and least `margin`.
  * If the model is calibrated, `calibratedProbabilities` has the probability that each word is
- * right, and `calibratedProbability` the expected share of right words.
+ * right, and `calibratedProbability` their mean, the expected share of right words.
  */
 export class Confidence {
   constructor(parts) {
@@ -111,10 +111,9 @@ function calibrated(parameters, probabilities, logProbability, tokens) {
   const ofWord = (one) => sigmoid(word_slope * logit(one) + word_bias);
   const ofText = () =>
     sigmoid(slope * logit(Math.exp(logProbability / tokens)) + length * Math.log(tokens) + bias);
-  return {
-    calibratedProbabilities: probabilities.map(ofWord),
-    calibratedProbability: tokens ? ofText() : 1,
-  };
+  const ofWords = probabilities.map(ofWord);
+  const share = ofWords.length ? total(ofWords) / ofWords.length : tokens ? ofText() : 1;
+  return { calibratedProbabilities: ofWords, calibratedProbability: share };
 }
 
 function logit(probability) {

@@ -305,33 +305,40 @@ export class TranslationModel extends SearchModel {
    * @param {object} options `batchSize`.
    * @param {Function} answer Async function from sources, and the rows of a batch, to answers.
    * @param {?Function} join Function that joins the answers to the sentences of a text, if the
-   *   model splits texts. Without it, each text is a source.
+   *   model splits texts. Without it, each text is a source: for a model of words, a word without
+   *   the signs around it.
    */
   async #ask(columns, options, answer, join) {
     const cut = !("targets" in columns); // a given translation is scored with the whole text
-    const splits = Boolean(this.split && join);
+    const whole = Boolean(this.split && !join && cut);
+    const splits = Boolean(this.split && (join || (whole && this.description.split_words)));
     return this._ask(this.#columns(columns), options, async (rows, places) => {
       const sources = this.#sources(rows, places, splits, cut);
       rows.forEach((one, row) => {
-        this.#checkOnePart(one, sources[row]);
+        this.#checkOnePart(one, sources[row], whole);
+        if (whole && this.split(one.texts).length > 1)
+          console.warn(`Text ${places[row] + 1} has several sentences, which are read as one.`);
         sources[row].forEach((source) => restrictCapitals(source, one.prefixes));
       });
       const repeated = (values) => sources.flatMap((parts, row) => parts.map(() => values[row]));
       const answered = await answer(sources.flat(), repeated(rows), repeated(places));
       return sources.map(({ length }) => {
         const parts = answered.splice(0, length);
-        return splits ? join(parts) : parts[0];
+        return splits && !whole ? join(parts) : parts[0];
       });
     });
   }
 
-  /** Check that a text with terms or a prefix is one part. */
-  #checkOnePart({ texts: text, terms = [], prefixes: prefix }, parts) {
-    if (parts.length === 1 || !(terms.length || prefix)) return;
+  /** Check that a text with terms or a prefix, or one that is read as a whole, is one part. */
+  #checkOnePart({ texts: text, terms = [], prefixes: prefix }, parts, whole = false) {
+    if (parts.length === 1 || !(whole || terms.length || prefix)) return;
     const unit = this.description.split_words ? "word" : "sentence";
+    const which = whole
+      ? "which is read as a whole"
+      : "with terms or a prefix, because nothing says to which one they belong";
     throw new Error(
-      `Expected one ${unit} in each text with terms or a prefix, because nothing says to which one ` +
-        `they belong. Received: ${parts.length} ${unit}s in ${JSON.stringify(text)}.`,
+      `Expected one ${unit} in each text ${which}. Received: ${parts.length} ${unit}s in ` +
+        `${JSON.stringify(text)}.`,
     );
   }
 
