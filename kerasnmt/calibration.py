@@ -20,13 +20,10 @@ class Calibration:
     """Parameters that turn a model's probabilities into those that words are right.
 
         P(word is right) = sigmoid(word_slope * logit(p) + word_bias)
-        E[share of right words] = sigmoid(slope * logit(q) + length * log(tokens) + bias)
 
-    p is the probability of a word, and q is the geometric mean of the probabilities of all tokens
-    of a translation. A slope is 1 divided by a temperature. A model whose probabilities are right
-    has the slope 1 and no bias; smaller slopes belong to models that are too sure. The expected
-    share of right words is the mean over the words; the second equation replaces it for a
-    translation without words.
+    p is the model's probability of a word. The slope is 1 divided by a temperature. A model whose
+    probabilities are right has the slope 1 and no bias; smaller slopes belong to models that are
+    too sure. The expected share of right words of a translation is the mean over its words.
 
     Source: Guo, Pleiss, Sun and Weinberger (2017), "On calibration of modern neural networks",
     section 4.2, for temperatures; Platt (1999), "Probabilistic outputs for support vector
@@ -36,25 +33,18 @@ class Calibration:
     Attributes:
         word_slope: Inverse temperature of words.
         word_bias: Bias of words.
-        slope: Inverse temperature of translations.
-        length: Weight of the logarithm of the number of tokens.
-        bias: Bias of translations.
         pairs: Number of sentence pairs that the parameters were fitted to.
     """
 
     word_slope: float
     word_bias: float
-    slope: float
-    length: float
-    bias: float
     pairs: int
 
     @classmethod
     def fit(cls, confidences: Sequence[Any], references: Sequence[str]) -> Self:
         """Fit the parameters to translations of sentences with known references.
 
-        The labels of the words are those of `right_words`; the label of a translation is the share
-        of its right words. Translations without words do not count.
+        The labels of the words are those of `right_words`. Translations without words do not count.
 
         Args:
             confidences: A `kerasnmt.tasks.Confidence` for each sentence.
@@ -78,12 +68,8 @@ class Calibration:
             )
         probabilities = np.concatenate([one.probabilities for one, _ in labels])
         right = np.concatenate([words for _, words in labels])
-        of_words = fit_logistic(_logit(probabilities)[:, None], right)
-        features = np.stack([_features(one.log_probability, one.tokens) for one, _ in labels])
-        shares = np.array([words.mean() for _, words in labels])
-        of_texts = fit_logistic(features, shares)
-        numbers: Any = [*of_words.tolist(), *of_texts.tolist(), len(labels)]
-        return cls(*numbers)
+        slope, bias = fit_logistic(_logit(probabilities)[:, None], right).tolist()
+        return cls(slope, bias, len(labels))
 
     @classmethod
     def of(cls, document: Mapping[str, Any] | None) -> Self | None:
@@ -111,16 +97,6 @@ class Calibration:
     def of_words(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the probability that each word is right, for the model's probabilities."""
         return _sigmoid(self.word_slope * _logit(probabilities) + self.word_bias)
-
-    def of_text(self, log_probability: float, tokens: int) -> float:
-        """Return the expected share of right words.
-
-        Args:
-            log_probability: Log-probability of the translation, with its end token.
-            tokens: Number of its tokens, at least 1.
-        """
-        weights = np.array([self.slope, self.length])
-        return float(_sigmoid(_features(log_probability, tokens) @ weights + self.bias))
 
 
 def spread(rows: int, most: int = PAIRS) -> list[int]:
@@ -244,10 +220,6 @@ def _common(one: Sequence[str], other: Sequence[str]) -> np.ndarray:
         else:
             j += 1
     return kept
-
-
-def _features(log_probability: float, tokens: int) -> np.ndarray:
-    return np.array([_logit(np.exp(log_probability / tokens)), np.log(tokens)])
 
 
 def _logit(probabilities: Any) -> Any:

@@ -42,7 +42,7 @@ class Confidence(NamedTuple):
             the model has no calibration; see `TranslationModel.calibrate`.
         calibrated_probability: Expected share of right words, the mean of
             `calibrated_probabilities`, or None if the model has no calibration. A translation
-            without words has that of its tokens, or 1 for an empty source.
+            without words has that of a token, or 1 for an empty source.
     """
 
     text: str
@@ -94,7 +94,10 @@ class Confidence(NamedTuple):
             numbers = {name: outputs[name][row, : len(tokens)] for name in NUMBERS}
             text, score = decode(outputs["translation"][row]), float(outputs["score"][row])
             known = kind or guess_kind(text, tokens)
-            calibration = None if parameters is None else Calibration(*parameters[row].tolist())
+            calibration = None
+            if parameters is not None:  # older exports have more numbers between
+                slope, bias, *_, pairs = parameters[row].tolist()
+                calibration = Calibration(slope, bias, int(pairs))
             rows.append(cls.of_tokens(text, score, tokens, known, numbers, calibration))
         return rows
 
@@ -131,11 +134,11 @@ class Confidence(NamedTuple):
         calibrated: dict[str, Any] = {}
         if calibration is not None:
             of_words = calibration.of_words(probabilities)
-            if words:
-                share = float(of_words.mean())
-            else:
-                share = calibration.of_text(total, count) if count else 1.0
-            calibrated = {"calibrated_probabilities": of_words, "calibrated_probability": share}
+            counted = of_words if words else calibration.of_words(np.exp([total / max(count, 1)]))
+            calibrated = {
+                "calibrated_probabilities": of_words,
+                "calibrated_probability": float(counted.mean()) if count else 1.0,
+            }
         return cls(
             text=text,
             score=score,

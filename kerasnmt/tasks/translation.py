@@ -61,7 +61,7 @@ class TranslationTask(SearchTask):
       `[batch, target_length]`, with the end token, and `log_probability`, `entropy` and `margin`,
       float32 `[batch, target_length]`; see `kerasnmt.token_confidence`. They are padded with empty
       strings and 0. A model with a calibration also returns it as `calibration`, float32
-      `[batch, 6]`, in the order of `kerasnmt.tasks.Calibration`. An export has this step only if
+      `[batch, 3]`, in the order of `kerasnmt.tasks.Calibration`. An export has this step only if
       the model has a calibration.
 
     Of the exports, only those for ONNX Runtime have these steps, which take one more field first:

@@ -111,7 +111,7 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         say(console, f"data.{split}: the tags {tags} {why}")
     for split, count in corpora.seen().items():
         why = "so the scores on this data are too good"
-        say(console, f"data.{split}: {count:,} pairs are also training pairs, {why}")
+        say(console, f"data.{split}: the training data also has {count:,} of these pairs, {why}")
     batches = (ShardBatches if own_shards else RecipeBatches)(recipe, corpora, model)
     statistics = read.statistics or batches.statistics(console)
     with recipe.named_in_errors():

@@ -17,7 +17,7 @@ from tests.tasks.test_confidence import equal
 
 OPTIONS = {"beam_size": 2, "max_length": 6}
 TEXTS = ["two dogs", "Zoë reads zeb .", "", "犬が"]
-CALIBRATION = Calibration(0.8, 0.3, 0.5, -0.2, 0.1, 40)
+CALIBRATION = Calibration(0.8, 0.3, 40)
 
 
 @pytest.fixture(scope="module")

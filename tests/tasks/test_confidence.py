@@ -22,7 +22,7 @@ from tests.serving.runtimes.onnx_models import TEXTS, make
 pytestmark = pytest.mark.usefixtures("eagerly")
 
 OPTIONS = {"beam_size": 3, "max_length": 10}
-CALIBRATION = Calibration(0.8, 0.3, 0.5, -0.2, 0.1, 40)
+CALIBRATION = Calibration(0.8, 0.3, 40)
 
 
 def equal(one, other):
@@ -274,7 +274,7 @@ def test_sentences_are_joined(word_model):
     ]
     # An empty translation of a sentence, which is its end token alone, counts as a word.
     ended = Confidence.of_tokens("", 0.0, ["</s>"], "words", numbers(0.01), CALIBRATION)
-    score = 0.5 * np.log(0.01 / 0.99) - 0.2 * np.log(1) + 0.1
+    score = 0.8 * np.log(0.01 / 0.99) + 0.3
     assert ended.calibrated_probability == pytest.approx(1 / (1 + np.exp(-score)))
     both = Confidence.joined([*of_texts, ended])
     shares = [one.calibrated_probability for one in [*of_texts, ended]]

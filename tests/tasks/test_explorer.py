@@ -88,7 +88,7 @@ def test_inspection_has_the_numbers_of_the_model(explorer):
 
 def test_an_inspection_has_the_calibration(make_translator_model):
     model = make_translator_model()
-    model.calibration = Calibration(0.5, 0.1, 1.0, 0.0, 0.0, 9)
+    model.calibration = Calibration(0.5, 0.1, 9)
     explorer = Explorer(task_of(model, **OPTIONS))
     seen = explorer.inspect(REQUEST, explorer.encode(REQUEST, "ab"))
     assert seen.document()["target"]["calibration"] == model.calibration.document()

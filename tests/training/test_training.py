@@ -445,7 +445,7 @@ def test_why_pairs_are_missing(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         train(Recipe.from_dict(document), tmp_path / "run", console=Console(file=output))
     *_, seen, _, read = output.getvalue().splitlines()
-    assert seen.startswith("data.validation: 5 pairs are also training pairs, so ")
+    assert seen.startswith("data.validation: the training data also has 5 of these pairs, so ")
     assert read.partition("; ")[2] == (
         "2 of 5 pairs (the others have an empty side, or are longer than data.max_length) in "
         "1 batches, 62.5% padding"

@@ -120,7 +120,7 @@ def exported(make_pointer_model, tmp_path_factory):
     @functools.cache
     def exported(name):
         model = make_pointer_model(seed=56) if name == "pointer_generator_gru" else make(name)
-        model.calibration = Calibration(0.8, 0.3, 0.5, -0.2, 0.1, 40)
+        model.calibration = Calibration(0.8, 0.3, 40)
         return model, export_onnx(model, tmp_path_factory.mktemp(name) / "onnx", **OPTIONS)
 
     return exported

@@ -141,7 +141,7 @@ TOKENS = {
 }
 
 
-@pytest.mark.parametrize("calibration", [None, Calibration(0.7, 0.2, 1.4, -0.3, 0.1, 9)], ids=bool)
+@pytest.mark.parametrize("calibration", [None, Calibration(0.7, 0.2, 9)], ids=bool)
 def test_confidence_in_words_is_that_of_python(scripts, in_node, calibration):
     rng = np.random.default_rng(4)
     program = """import { Confidence, tokenConfidence } from "./confidence.js";

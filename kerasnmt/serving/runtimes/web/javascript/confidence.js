@@ -106,13 +106,11 @@ export class Confidence {
   }
 }
 
-function calibrated(parameters, probabilities, logProbability, tokens) {
-  const { word_slope, word_bias, slope, length, bias } = parameters;
-  const ofWord = (one) => sigmoid(word_slope * logit(one) + word_bias);
-  const ofText = () =>
-    sigmoid(slope * logit(Math.exp(logProbability / tokens)) + length * Math.log(tokens) + bias);
-  const ofWords = probabilities.map(ofWord);
-  const share = ofWords.length ? total(ofWords) / ofWords.length : tokens ? ofText() : 1;
+function calibrated({ word_slope, word_bias }, probabilities, logProbability, tokens) {
+  const of = (all) => all.map((one) => sigmoid(word_slope * logit(one) + word_bias));
+  const ofWords = of(probabilities);
+  const counted = ofWords.length ? ofWords : of([Math.exp(logProbability / Math.max(tokens, 1))]);
+  const share = tokens ? total(counted) / counted.length : 1;
   return { calibratedProbabilities: ofWords, calibratedProbability: share };
 }
 
