@@ -218,6 +218,10 @@ def make_pointer_model():
     return make
 
 
+# A test waits at most this many seconds for what must come. On a busy machine, a browser or a
+# server may need minutes for a few seconds of work.
+PATIENCE = 600
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -225,14 +229,18 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 @pytest.fixture(scope="module")
 def browser():
     """A headless Chromium."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=60_000)
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip(f"expected a browser, one of {', '.join(BROWSERS)}; none is installed")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=path,
+            # To optimize the program of ONNX Runtime would take longer than to run it a few times.
+            args=["--no-sandbox", "--disable-gpu", "--js-flags=--liftoff-only"],
+            timeout=1000 * PATIENCE,
         )
         yield browser
         browser.close()
@@ -263,6 +271,7 @@ def tab(browser, faults):
 
     context = browser.new_context(viewport={"width": 1000, "height": 800})
     context.set_default_timeout(60_000)
+    context.set_default_navigation_timeout(1000 * PATIENCE)
     tab = context.new_page()
     tab.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
     tab.on("pageerror", lambda error: faults.append(f"error: {error}"))
@@ -270,3 +279,9 @@ def tab(browser, faults):
     tab.on("request", on_request)
     yield tab
     context.close()
+
+
+def wait_for_answer(tab):
+    """Wait until the page of a model answers, or says what is wrong."""
+    ended = tab.locator("#status.error, #status:has-text('answered in')")
+    ended.wait_for(timeout=1000 * PATIENCE)

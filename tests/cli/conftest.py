@@ -14,6 +14,7 @@ import pytest
 
 from kerasnmt.cli.loading import SearchChanges, load_run, load_translator
 from kerasnmt.cli.main import main
+from tests.conftest import PATIENCE
 from tests.serving.conftest import served_here
 
 __all__ = ["served_here"]
@@ -157,7 +158,7 @@ def serve():
 
     def serve(*arguments):
         process = subprocess.Popen(
-            [*PROGRAM, "serve", *map(str, arguments)],
+            [*PROGRAM, "serve", "--timeout", str(PATIENCE), *map(str, arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,

@@ -10,6 +10,7 @@ from kerasnmt.data import builtin_scenes, caption_batches, story_batches
 from kerasnmt.serving.contract.caption_contract import encode_png
 from kerasnmt.text import PlainWordTokenizer, WordTokenizer
 from tests.cli.conftest import write
+from tests.conftest import PATIENCE
 from tests.zoo.tiny_models import sizes
 
 TEXTS = ["ann sees a dog", "", "bob sees zoe", "a dog sleeps"]
@@ -102,7 +103,7 @@ def test_from_training_to_a_server(name, trained, kerasnmt, serve, tmp_path):
     attends = not name.startswith(("encoder_decoder", "memory"))
     assert ("attention" in signatures) == attends
     _, served, url = serve(tmp_path / "served" / "tiny", "--port", 0)
-    server = ("--server", url, "--model", served)
+    server = ("--server", url, "--model", served, "--timeout", PATIENCE)
     for where in (exported.lines, server):
         again = kerasnmt("translate", *where, *asked)
         assert again.err == ""

@@ -9,6 +9,7 @@ import pytest
 
 from kerasnmt.serving import ExportModule
 from tests.cli.conftest import WITHOUT_TENSORFLOW
+from tests.conftest import PATIENCE
 
 
 def described(version):
@@ -223,7 +224,8 @@ def test_ctranslate2_starts_without_tensorflow(ctranslate2_folder):
 def test_serve_ctranslate2(serve, kerasnmt, ctranslate2_folder):
     process, name, url = serve(ctranslate2_folder, "--port", 0, "--name", "french")
     assert name == "french"
-    done = kerasnmt("translate", "--server", url, "--model", name, stdin="I love you.\n")
+    server = ("--server", url, "--model", name, "--timeout", PATIENCE)
+    done = kerasnmt("translate", *server, stdin="I love you.\n")
     assert (done.code, done.lines) == (0, ["Je t'aime."])
     body = json.dumps({"text": "I love you."}).encode()
     request = urllib.request.Request(f"{url}/page/search", body)
@@ -231,4 +233,4 @@ def test_serve_ctranslate2(serve, kerasnmt, ctranslate2_folder):
     assert found["hypotheses"][0]["text"] == "Je t'aime."
     assert found["sentence"]["sources"]
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE) == 0

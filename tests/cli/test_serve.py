@@ -7,12 +7,19 @@ import pytest
 import requests
 
 from tests.cli.conftest import LINES, TEXT, WITHOUT_TENSORFLOW
+from tests.conftest import PATIENCE
+
+
+def predict(url, name, texts):
+    """Ask the server of a model."""
+    url += f"/v1/models/{name}:predict"
+    return requests.post(url, json={"inputs": texts}, timeout=PATIENCE)
 
 
 def stopped(process, end):
     """Stop the server with a signal, and return the lines of its output."""
     process.send_signal(end)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, "")
     return err.splitlines()
 
@@ -26,19 +33,14 @@ def test_serves_until_it_is_stopped(serve, kerasnmt, export_folder, translator):
     options += ("--max-text-bytes", 30, "--access-log")
     process, name, url = serve(export_folder.parent, *options)
     assert name == "tiny"
-    answer = requests.post(f"{url}/v1/models/tiny:predict", json={"inputs": LINES}, timeout=60)
-    assert answer.json()["outputs"]["translation"] == translator.translate(LINES)
-    for body, code in (
-        ({"inputs": [""] * 9}, 400),
-        ({"inputs": ["a" * 200]}, 413),
-        ({"inputs": ["a" * 31]}, 400),
-    ):
-        assert requests.post(answer.url, json=body, timeout=60).status_code == code
+    outputs = predict(url, name, LINES).json()["outputs"]
+    assert outputs["translation"] == translator.translate(LINES)
+    for texts, code in (([""] * 9, 400), (["a" * 200], 413), (["a" * 31], 400)):
+        assert predict(url, name, texts).status_code == code
     options = ("--scores", "--alignments")
-    client = [*WITHOUT_TENSORFLOW, "translate", "--server", url, "--model", name]
-    done = subprocess.run(
-        [*client, *options], input=TEXT, capture_output=True, text=True, timeout=120
-    )
+    server = ("--server", url, "--model", name, "--timeout", str(PATIENCE))
+    client = [*WITHOUT_TENSORFLOW, "translate", *server, *options]
+    done = subprocess.run(client, input=TEXT, capture_output=True, text=True, timeout=PATIENCE)
     local = kerasnmt("translate", export_folder, *options, stdin=TEXT)
     assert (done.stdout, done.stderr) == (local.out, "")
     assert any(re.search(r"\t\d+-\d+ \d+-\d+", line) for line in local.lines)
@@ -52,11 +54,12 @@ def test_serves_until_it_is_stopped(serve, kerasnmt, export_folder, translator):
 def test_a_preset_is_served_without_an_export(serve, preset_folder, preset_translations):
     process, name, url = serve(preset_folder, "--port", 0, "--allow-host", "translate.example")
     assert name == preset_folder.name
-    answer = requests.post(f"{url}/v1/models/{name}:predict", json={"inputs": LINES}, timeout=60)
-    assert answer.json()["outputs"]["translation"] == preset_translations(LINES)
+    outputs = predict(url, name, LINES).json()["outputs"]
+    assert outputs["translation"] == preset_translations(LINES)
     for host, code in (("translate.example", 200), ("evil.example", 403)):
         headers = {"Host": host}
-        assert requests.get(f"{url}/healthz", headers=headers, timeout=60).status_code == code
+        answer = requests.get(f"{url}/healthz", headers=headers, timeout=PATIENCE)
+        assert answer.status_code == code
     assert stopped(process, signal.SIGINT) == ["stopped"]
 
 
@@ -76,13 +79,13 @@ def test_a_new_version_is_served(serve, export_folder, translator, tmp_path):
     while versions(url) == ["1"]:  # it is said just before
         pass
     assert versions(url) == ["3"]
-    answer = requests.post(f"{url}/v1/models/tiny:predict", json={"inputs": LINES}, timeout=60)
-    assert answer.json()["outputs"]["translation"] == translator.translate(LINES)
+    outputs = predict(url, "tiny", LINES).json()["outputs"]
+    assert outputs["translation"] == translator.translate(LINES)
     assert stopped(process, signal.SIGTERM) == ["stopped"]
 
 
 def versions(url):
-    answer = requests.get(f"{url}/v1/models/tiny", timeout=60).json()
+    answer = requests.get(f"{url}/v1/models/tiny", timeout=PATIENCE).json()
     return [state["version"] for state in answer["model_version_status"]]
 
 
@@ -91,9 +94,8 @@ def test_a_prediction_without_end_does_not_keep_the_server(serve, export_folder)
     options = ("--timeout", 0.001, "--max-requests", 1, "--name", "en_de")
     process, name, url = serve(export_folder, "--port", 0, *options)
     assert name == "en_de"
-    url += "/v1/models/en_de:predict"
-    answer = requests.post(url, json={"inputs": ["a b"] * 999}, timeout=60)
-    assert answer.status_code == 504  # the first run takes about a second
+    # The first run takes about a second.
+    assert predict(url, name, ["a b"] * 999).status_code == 504
     assert stopped(process, signal.SIGTERM) == ["stopped"]
 
 

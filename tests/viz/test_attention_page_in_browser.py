@@ -9,7 +9,6 @@ from kerasnmt.viz import attention_page
 pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 from playwright.sync_api import expect
 
-expect.set_options(timeout=60_000)
 SCRIPT = "</script><img src=x onerror=alert(1)>"
 WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.1, 0.8, 0.1], [0.0, 0.004, 0.996]], "float32")
 TWO = [

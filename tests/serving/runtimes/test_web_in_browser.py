@@ -9,11 +9,13 @@ import json
 import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlencode
 
 import pytest
 
 from kerasnmt.runtime import load
 from kerasnmt.serving.runtimes.web.export import write_scripts
+from tests.conftest import PATIENCE, wait_for_answer
 from tests.serving.runtimes.onnx_models import FILES
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -25,6 +27,12 @@ CDN = "cdn.jsdelivr.net/npm/onnxruntime-web@"
 ASK = """async (texts) => {
   const { load } = await import("./kerasnmt.js");
   return load("./model").then((model) => model.best(texts), (error) => error.message);
+}"""
+# The description of the model for visits without a network, or null before the worker is ready.
+KEPT = """async () => {
+  const registration = await navigator.serviceWorker.getRegistration();
+  const kept = await caches.match("model/kerasnmt.json");
+  return registration?.active ? kept?.text() : null;
 }"""
 
 
@@ -81,13 +89,19 @@ def stop(*servers):
         server.server_close()
 
 
+def wait_until(tab, done, about):
+    """Wait until a function returns true; a failure shows `about`."""
+    for _ in range(50 * PATIENCE):
+        if done():
+            return
+        tab.wait_for_timeout(20)
+    raise AssertionError(about)
+
+
 def taken(tab, faults, part, count):
     """Wait until `count` faults contain a text; remove and return them."""
-    for _ in range(500):
-        found = [fault for fault in faults if part in fault]
-        if len(found) >= count:
-            break
-        tab.wait_for_timeout(20)
+    wait_until(tab, lambda: sum(part in fault for fault in faults) >= count, faults)
+    found = [fault for fault in faults if part in fault]
     assert len(found) == count, faults
     faults[:] = [fault for fault in faults if part not in fault]
     return found
@@ -153,19 +167,29 @@ def test_the_page_stays_new_and_works_without_a_network(whole, visit, faults, tm
     The tab also reports requests to other hosts; a site with onnxruntime-web makes none.
     """
     site = shutil.copytree(whole, tmp_path / "site")
-    tab = visit(site, page="index.html")
-    tab.evaluate("navigator.serviceWorker.ready.then(() => null)")
     path = site / "model/kerasnmt.json"
+    tab = visit(site, page=f"index.html#{urlencode({'text': TEXTS[1]})}")
+
+    def answer():
+        wait_for_answer(tab)
+        return tab.locator(".words button:not(.end)").all_inner_texts()
+
+    def wait_until_kept():
+        wait_until(tab, lambda: tab.evaluate(KEPT) == path.read_text(), "not kept")
+
+    longer = load(whole / "model").translate(TEXTS[1:2])[0].split()
+    assert answer() == longer
+    wait_until_kept()
     shorter = {"max_length_ratio": 0.1, "max_length_margin": 1}
     path.write_text(json.dumps({**json.loads(path.read_text()), **shorter}))
-    expected = [load(one / "model").translate(TEXTS[1:2])[0].split() for one in (whole, site)]
-    assert len(expected[0]) > len(expected[1]) > 0
-    for leave in (lambda: None, visit.leave):
-        leave()
-        tab.reload()
-        tab.get_by_label("Text").fill(TEXTS[1])
-        words = tab.locator(".words button:not(.end)")
-        playwright.expect(words).to_have_text(expected[1])
+    expected = load(site / "model").translate(TEXTS[1:2])[0].split()
+    assert len(longer) > len(expected) > 0
+    tab.reload()
+    assert answer() == expected
+    wait_until_kept()
+    visit.leave()
+    tab.reload()
+    assert answer() == expected
     assert tab.evaluate("fetch('blank.js').catch(() => 'no server')") == "no server"
     taken(tab, faults, "ERR_FAILED", 1)
 

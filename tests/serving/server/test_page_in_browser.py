@@ -23,11 +23,10 @@ from kerasnmt.serving.server.page_app import PageApp
 from kerasnmt.serving.server.page_models import ExportPageModel
 from kerasnmt.serving.server.server_app import ServerApp
 from kerasnmt.serving.server.task_session import TaskSession
+from tests.conftest import wait_for_answer
 
 pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 from playwright.sync_api import expect
-
-expect.set_options(timeout=60_000)  # tracing is slow on a busy machine
 
 ZARATHUSTRA = "the white dogs save the father of Zarathustra ."
 KUTIMORIN = "has Kutimorin visited the soldier who is very angry ?"
@@ -97,8 +96,7 @@ def served(request):
 def visit(tab, url, **fields):
     """Open the page with a link to a request, and wait for the answer."""
     tab.goto(f"{url}/#{urlencode(fields)}")
-    expect(tab.locator(".words")).not_to_be_empty()
-    expect(tab.locator(".words > p")).to_have_count(0)  # words of an answer that is being made
+    wait_for_answer(tab)
 
 
 def panel(tab, title):
