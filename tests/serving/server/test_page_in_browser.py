@@ -16,6 +16,7 @@ import pytest
 from werkzeug.exceptions import NotFound
 from werkzeug.middleware.shared_data import SharedDataMiddleware
 
+from kerasnmt.calibration import Calibration
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving import RestApp
 from kerasnmt.serving.server.current_version import CurrentVersion
@@ -45,7 +46,7 @@ class Served(NamedTuple):
 def server(start):
     """Serve a preset; return its URL, its model, and an explorer, or the task of stories."""
     from kerasnmt.cli.about_model import about_model
-    from kerasnmt.tasks import Explorer, SearchTask, task_of
+    from kerasnmt.tasks import Calibration, Explorer, SearchTask, task_of
     from kerasnmt.zoo import from_preset
 
     @functools.cache
@@ -308,18 +309,20 @@ def test_copied_words_are_marked_and_say_so(tab, served):
     found = explorer.search({"text": ZARATHUSTRA})
     inspection = explorer.inspect({"text": ZARATHUSTRA}, found.ids[0])
     (copied,) = inspection.copied
+    calibration = Calibration.of(inspection.calibration)
     for place, token in enumerate(inspection.target_tokens[:-1]):
         word = tab.locator(".words button").nth(place)
         name = re.fullmatch(
-            r"(.*), probability ([\d.]+%), (copied from the source|generated) \(([\d.]+%)\)",
+            r"(.*), probability ([\d.]+%), right with ([\d.]+%), "
+            r"(copied from the source|generated) \(([\d.]+%)\)",
             word.get_attribute("aria-label"),
         )
         is_copied = copied[place] >= 0.5
         assert ("copied" in word.get_attribute("class").split()) == is_copied
-        assert name[1] == token and name[3].startswith("copied") == is_copied
+        assert name[1] == token and name[4].startswith("copied") == is_copied
         probability = np.exp(inspection.log_probability[place])
-        assert_percents([name[2]], [probability])
-        assert_percents([name[4]], [copied[place] if is_copied else 1 - copied[place]])
+        assert_percents([name[2], name[3]], [probability, calibration.of_words(probability)])
+        assert_percents([name[5]], [copied[place] if is_copied else 1 - copied[place]])
     assert inspection.target_tokens[6] == "von" and copied[6] < 0.5
     assert inspection.target_tokens[7] == "Zarathustra" and copied[7] > 0.5
 
