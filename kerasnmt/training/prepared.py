@@ -118,8 +118,22 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         check_warmup(recipe, statistics.pairs)
     with console.status("counting the batches"):
         validation = batches.held_out("validation")
+    if slow := _slow_average(recipe, statistics.batches):
+        say(console, slow)
     say(console, _description(recipe.model.name, model, statistics))
     return Prepared(start, batches, read.tokenizers, devices, statistics, validation)
+
+
+def _slow_average(recipe: Recipe, batches: int) -> str | None:
+    """Return a warning if the training is too short for its moving average, or None."""
+    momentum, steps = recipe.training.moving_average, recipe.training.epochs * batches
+    if momentum is None or steps >= (least := round(5 / (1 - momentum))):
+        return None
+    return (
+        f"training.moving_average={momentum} suits {least:,} batches or more. All epochs have "
+        f"{steps:,}, so {momentum**steps:.0%} of the average are the first weights. "
+        f"{max(1000 - 5000 // steps, 0) / 1000} suits them"
+    )
 
 
 def _description(name: str, model: Seq2Seq, statistics: EpochStatistics) -> str:

@@ -436,6 +436,7 @@ def test_why_pairs_are_missing(tmp_path, monkeypatch):
     document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 8}}
     document["data"] |= {"train": {"pairs": str(tmp_path / "train.tsv")}, "max_length": 8}
     document["data"]["validation"] = document["data"]["train"]
+    document["training"] |= {"moving_average": 0.995, "epochs": 200}
 
     def fit(self, *_, **options):
         raise KeyboardInterrupt
@@ -444,7 +445,12 @@ def test_why_pairs_are_missing(tmp_path, monkeypatch):
     output = io.StringIO()
     with pytest.raises(KeyboardInterrupt):
         train(Recipe.from_dict(document), tmp_path / "run", console=Console(file=output))
-    *_, seen, _, read = output.getvalue().splitlines()
+    *_, seen, _, slow, read = output.getvalue().splitlines()
+    # 0.995 to the power of 200 is 0.367.
+    assert slow == (
+        "training.moving_average=0.995 suits 1,000 batches or more. All epochs have 200, so 37% of "
+        "the average are the first weights. 0.975 suits them"
+    )
     assert seen.startswith("data.validation: the training data also has 5 of these pairs, so ")
     assert read.partition("; ")[2] == (
         "2 of 5 pairs (the others have an empty side, or are longer than data.max_length) in "

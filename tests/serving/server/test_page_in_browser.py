@@ -46,7 +46,7 @@ class Served(NamedTuple):
 def server(start):
     """Serve a preset; return its URL, its model, and an explorer, or the task of stories."""
     from kerasnmt.cli.about_model import about_model
-    from kerasnmt.tasks import Calibration, Explorer, SearchTask, task_of
+    from kerasnmt.tasks import Explorer, SearchTask, task_of
     from kerasnmt.zoo import from_preset
 
     @functools.cache
