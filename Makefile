@@ -47,7 +47,7 @@ test-beam:
 mutants: $(VENV)/.installed-test
 	$(VENV)/bin/python benchmarks/mutation/run.py
 
-# Hours in all: those that are there for the present code are left out.
+# Takes hours. Results of the present code are kept.
 figures: $(VENV)/.installed-test
 	$(VENV)/bin/python benchmarks/figures.py
 

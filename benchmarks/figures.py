@@ -1,14 +1,14 @@
-"""Make the figures of the benchmark pages again, one command after the other.
+"""Measure most figures of the benchmark pages again, one command after the other.
 
     python benchmarks/figures.py [NAME …]         # make figures
     python benchmarks/figures.py --list
 
 Each command of `COMMANDS` writes `benchmarks/results/figures/NAME.json`: the command, the commit,
 the versions, the processor, the load of the machine when it started, the wall seconds, the CPU
-seconds of all processes, and what it printed. A command is left out if its result is from the
-present `kerasnmt` and from its present script, so that an interrupted call goes on where it was. A
-file that a command needs, such as the data of a card, must be there; the commands without it are
-listed at the end. The exit code is 1 if a command failed.
+seconds of all processes, and what it printed. A result of the present commit of `kerasnmt` and of
+the script stays, so an interrupted call resumes. With changes that are not committed, all commands
+run. The data of the cards must be there; a command without its data is named at the end. The exit
+code is 1 if a command failed.
 """
 
 import argparse
@@ -36,9 +36,14 @@ COMMANDS = {
     "normalizers": "benchmarks/normalizers.py",
     "serving": "benchmarks/serving.py --vocabulary-size 2000",
     "serving_greedy": "benchmarks/serving.py --vocabulary-size 2000 --beam-size 1",
-    "runtimes": f"benchmarks/runtimes.py tatoeba_en_fr_gru --pairs {TATOEBA}/en_fr/test.tsv",
+    "runtimes": f"benchmarks/runtimes.py tatoeba_en_fr_gru --pairs {TATOEBA}/en_fr/test.tsv "
+    "--rounds 1 --alone 50 --weights float32 int8 --runtimes SavedModel ONNX LiteRT",
     "runtimes_transformer": "benchmarks/runtimes.py tatoeba_en_fr_transformer "
-    f"--pairs {TATOEBA}/en_fr/test.tsv",
+    f"--pairs {TATOEBA}/en_fr/test.tsv --rounds 1 --alone 50 --weights float32 int8",
+    "tokens": "benchmarks/runtimes.py tatoeba_en_fr_transformer --rounds 2 --alone 5 "
+    f"--pairs {TATOEBA}/en_fr/test.tsv --weights int8 --runtimes CTranslate2 "
+    "--search beam_size=3 shortlist=true",
+    "int8_products": "benchmarks/int8_products.py",
     "terms": f"benchmarks/terms.py {TATOEBA}/en_fr/test.tsv",
     "shortlist": f"benchmarks/shortlist.py {TATOEBA}/en_fr/train.tsv {TATOEBA}/en_fr/test.tsv",
     "confidence": f"benchmarks/confidence.py tatoeba_en_fr_gru {TATOEBA}/en_fr/validation.tsv "
@@ -61,6 +66,8 @@ COMMANDS = {
             "tatoeba_fr_en_transformer": f"{TATOEBA}/fr_en/test.tsv",
             "g2p_english": "zoo/bahdanau_gru_cmudict/data/test.tsv",
             "dates_iso": "zoo/luong_general_lstm_dates/data/test.tsv",
+            "words_to_numbers": "zoo/luong_general_lstm_numbers/data/words_to_numbers/test.tsv",
+            "numbers_to_words": "zoo/luong_general_lstm_numbers/data/numbers_to_words/test.tsv",
         }.items()
     },
 }
@@ -86,11 +93,12 @@ def main():
 def make(name, command):
     """Run a command unless its result is there; return what became of it."""
     words = shlex.split(command)
-    if missing := [word for word in words if word.endswith(".tsv") and not Path(word).exists()]:
+    data = [word for word in words if word.endswith(".tsv")]
+    if missing := [word for word in data if not (ROOT / word).exists()]:
         return f"needs {', '.join(missing)}"
     code = [tree("kerasnmt"), *(tree(word) for word in words if word.endswith(".py"))]
     file = RESULTS / f"{name}.json"
-    if file.exists() and json.loads(file.read_text())["code"] == code:
+    if None not in code and file.exists() and json.loads(file.read_text())["code"] == code:
         return "there already"
     print(f"{name}: python {command}", flush=True)
     load, start, before = os.getloadavg()[0], time.monotonic(), children()
@@ -117,9 +125,8 @@ def make(name, command):
 
 
 def tree(path):
-    """Return what names the content of a tracked file or folder, with the changes to it."""
-    changed = "+" if git("status", "--porcelain", "--", path) else ""
-    return f"{git('rev-parse', f'HEAD:{path}')[:12]}{changed}"
+    """Return the hash of a file or folder in the commit, or None if it has other changes."""
+    return None if git("status", "--porcelain", "--", path) else git("rev-parse", f"HEAD:{path}")
 
 
 def git(*words):

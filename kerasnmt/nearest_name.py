@@ -26,8 +26,9 @@ def unknown_name_message(name: str, known: Iterable[str], what: str) -> str:
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar to a name, or None if no name is similar.
 
-    A similar name has each word of the name, perhaps with mistakes. So `luong_local_p_lstm` is not
-    similar to `luong_mlp_lstm`, nor `batch_size` to `batch_type`.
+    A similar name, or its beginning, is spelled much like the name, and has each of its words,
+    perhaps with mistakes. So `luong_local_p_lstm` is not similar to `luong_mlp_lstm`, nor
+    `batch_size` to `batch_type`.
 
     Args:
         name: Unknown name; see `unknown_name_message`.

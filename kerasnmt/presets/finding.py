@@ -68,14 +68,14 @@ def from_preset(
 
     Raises:
         ValueError: If there is no such preset, one of its files is missing or damaged, or the model
-            reads no texts, or has no tag for the language.
+            does not translate texts, or has no tag for the language.
     """
     model = get_preset(preset).load(load_weights)
     if language is not None:
         if not isinstance(model, TranslationModel):
             raise ValueError(
-                "Expected a model that translates, to set a language. Received: "
-                f"{preset}, a {type(model).__name__}."
+                "Expected a preset that translates texts, with language=. Received: "
+                f"{preset}, a {type(model).__name__}. Leave the language out."
             )
         model.set_language(language)
     return model

@@ -41,8 +41,8 @@ class Confidence(NamedTuple):
         calibrated_probabilities: Probability that each word is right, float64 `[words]`, or None if
             the model has no calibration; see `TranslationModel.calibrate`.
         calibrated_probability: Expected share of right words, the mean of
-            `calibrated_probabilities`, or None if the model has no calibration. A translation
-            without words has that of a token, or 1 for an empty source.
+            `calibrated_probabilities`, or None if the model has no calibration. Without words, it
+            is that of the geometric mean of the tokens' probabilities; for an empty source, 1.
     """
 
     text: str

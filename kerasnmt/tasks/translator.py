@@ -593,7 +593,7 @@ class Translator:
         split, texts = Parts.of(self.description), request["text"]
         if split and split.words:
             bound = [True] * len(texts)
-            parts = checked_parts(texts, bound, split, first_number, "which is read as a whole")
+            parts = checked_parts(texts, bound, split, first_number, "that is read as a whole")
             request["text"] = [word for (word,) in parts]
         elif split:
             several = [n for n, one in enumerate(texts, first_number) if len(split.split(one)) > 1]

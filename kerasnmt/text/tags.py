@@ -73,7 +73,7 @@ def default_start(tags: str | Iterable[str], known: Collection[str]) -> str:
     written = written_tags(tags)
     unknown = [tag for tag in written if tag not in known]
     if unknown:
-        raise ValueError(unknown_tags_message("default tags", known, ", ".join(unknown)))
+        raise ValueError(unknown_tags_message("default_tags", known, ", ".join(unknown)))
     return "".join(written)
 
 
@@ -88,8 +88,8 @@ def unknown_tags_message(what: str, known: Collection[str], received: str) -> st
     if known:
         return f"Expected {what} that the model knows: {some_tags(known)}. Received: {received}."
     return (
-        "Expected no tags and no language, because this model was trained without tags. Received: "
-        f"{received}. Leave them out."
+        "Expected no tags and no language, because the vocabulary has no tags. Received: "
+        f"{received}. Leave them out, or train a model with tags."
     )
 
 

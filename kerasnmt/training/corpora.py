@@ -94,10 +94,11 @@ class Corpora:
             return None
         return [_weight(text, number, path) for number, text in enumerate(texts_of, start=1)]
 
-    def seen(self) -> dict[str, int]:
-        """Return the number of pairs that are also training pairs, by the name of the split.
+    def in_training(self) -> dict[str, tuple[int, int]]:
+        """Return how many pairs of each other split are also training pairs, and of how many.
 
-        Pairs in shards, and pairs with contexts, are not compared.
+        Splits without such pairs are left out. Pairs in shards, and pairs with contexts, are not
+        compared.
         """
         train = self.pairs["train"]
         if isinstance(train, Shards) or self.contexts:
@@ -105,7 +106,7 @@ class Corpora:
         others = {split: [*_rows(pairs)] for split, pairs in self.pairs.items() if split != "train"}
         both = {pair for pairs in others.values() for pair in pairs}.intersection(_rows(train))
         counts = {split: sum(pair in both for pair in pairs) for split, pairs in others.items()}
-        return {split: count for split, count in counts.items() if count}
+        return {split: (count, len(others[split])) for split, count in counts.items() if count}
 
     def unknown_tags(self, known: Sequence[str]) -> dict[str, list[str]]:
         """Return the tags in columns of tags that a model does not know, by the name of the split.

@@ -1,5 +1,6 @@
 """Data and model of a run, before training writes anything."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,30 +110,30 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         tags = ", ".join(unknown)
         why = "are not in the training data, so the model reads them as other tokens"
         say(console, f"data.{split}: the tags {tags} {why}")
-    for split, count in corpora.seen().items():
-        why = "so the scores on this data are too good"
-        say(console, f"data.{split}: the training data also has {count:,} of these pairs, {why}")
+    for split, (count, pairs) in corpora.in_training().items():
+        why = "so its scores are too high. Remove them from one of the two"
+        say(console, f"data.{split}: {count:,} of {pairs:,} pairs are also training pairs, {why}")
     batches = (ShardBatches if own_shards else RecipeBatches)(recipe, corpora, model)
     statistics = read.statistics or batches.statistics(console)
     with recipe.named_in_errors():
         check_warmup(recipe, statistics.pairs)
     with console.status("counting the batches"):
         validation = batches.held_out("validation")
-    if slow := _slow_average(recipe, statistics.batches):
+    if not trained and (slow := _slow_average(recipe, statistics.batches)):
         say(console, slow)
     say(console, _description(recipe.model.name, model, statistics))
     return Prepared(start, batches, read.tokenizers, devices, statistics, validation)
 
 
 def _slow_average(recipe: Recipe, batches: int) -> str | None:
-    """Return a warning if the training is too short for its moving average, or None."""
+    """Return a warning if the moving average keeps much of the initial weights, or None."""
     momentum, steps = recipe.training.moving_average, recipe.training.epochs * batches
-    if momentum is None or steps >= (least := round(5 / (1 - momentum))):
+    if momentum is None or (kept := momentum**steps) < 0.05:
         return None
+    better = math.floor(1e4 * 0.01 ** (1 / steps)) / 1e4  # keeps one hundredth
     return (
-        f"training.moving_average={momentum} suits {least:,} batches or more. All epochs have "
-        f"{steps:,}, so {momentum**steps:.0%} of the average are the first weights. "
-        f"{max(1000 - 5000 // steps, 0) / 1000} suits them"
+        f"training.moving_average={momentum} is too slow for {steps:,} batches: {kept:.0%} of the "
+        f"average are still the initial weights. Use {better or 'null'}"
     )
 
 

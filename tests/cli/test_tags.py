@@ -153,7 +153,7 @@ def test_words_of_a_language_with_a_lexicon(kerasnmt, tagged_run, tmp_path):
     several = (*arguments, "--n-best", 2)
     assert kerasnmt(*several, stdin="“walk”.\n").out == kerasnmt(*several, stdin="walk\n").out
     done = kerasnmt(*several, stdin="ox\nox, go\n")
-    assert done.code == 2 and "Expected one word in each text which is read as a" in done.err
+    assert done.code == 2 and "Expected one word in each text that is read as a" in done.err
     assert "2 words in text 2, '<deu>ox, go'. Pass one word each, or" in done.err
     write(lexicon, ["walk\tw ɔː k", "go"])
     done = kerasnmt(*arguments, "--lexicon", lexicon, stdin="ox\n")
@@ -233,18 +233,24 @@ def test_tags_that_the_model_does_not_have(kerasnmt, tagged_run, tags, message):
     assert done.err.endswith(f"{message}\n") and done.err.count("\n") == 1
 
 
-WITHOUT_TAGS = "Expected no tags and no language, because this model was trained without tags. "
+WITHOUT_TAGS = "Expected no tags and no language, because the vocabulary has no tags. "
 
 
 def test_a_model_without_tags(kerasnmt, run_folder, tmp_path):
     done = kerasnmt("translate", run_folder, "--language", "de", stdin="no\n")
-    error = f"error: {WITHOUT_TAGS}Received: de, with <de>. Leave them out.\n"
+    error = f"error: {WITHOUT_TAGS}Received: de, with <de>. Leave them out, or train a model with tags.\n"
     assert done == (2, "", error)
     done = kerasnmt("export", run_folder, tmp_path / "export", "--language", "de")
-    assert done == (2, "", f"error: {WITHOUT_TAGS}Received: 'de'. Leave them out.\n")
+    assert done == (
+        2,
+        "",
+        f"error: {WITHOUT_TAGS}Received: 'de'. Leave them out, or train a model with tags.\n",
+    )
     with pytest.raises(ValueError, match=WITHOUT_TAGS):
         load_model(run_folder / "model.keras").set_language("de")
-    with pytest.raises(ValueError, match=r"translates, .* Received: scenes_en, a CaptionModel\."):
+    with pytest.raises(
+        ValueError, match=r"translates texts.* Received: scenes_en, a CaptionModel\. Leave"
+    ):
         zoo.from_preset("scenes_en", language="de")
 
 

@@ -344,6 +344,19 @@ def test_a_model_keeps_its_calibration(make_translator_model, tmp_path):
         model.calibrate([""], ["a"], **few)
 
 
+def test_older_exports_have_numbers_of_whole_translations_too():
+    outputs = {
+        "translation": np.array([b"a"]),
+        "score": np.array([-1.0]),
+        "target_tokens": np.array([[b"a", b"</s>"]]),
+        **{name: values[None] for name, values in numbers(0.5, 0.9).items()},
+        "calibration": np.array([[0.8, 0.3, 0.5, -0.2, 0.1, 40]]),
+    }
+    (found,) = Confidence.of_batch(outputs, "words")
+    # The logit of 0.5 is 0.
+    assert found.calibrated_probability == pytest.approx(1 / (1 + np.exp(-0.3)))
+
+
 def test_models_without_probabilities():
     plain = SimpleNamespace(signatures={}, fields=("text",), description={}, source_lengths=None)
     with pytest.raises(ValueError, match="gives probabilities of tokens"):

@@ -39,8 +39,8 @@ def test_sources_without_a_tag_get_the_default_tags(tokenizer):
 
 def test_tags_outside_the_vocabulary_are_refused(tokenizer):
     known = ", ".join(sorted(tokenizer.tags))
-    message = f"Expected default tags that the model knows: {known}. Received: <en>."
+    message = f"Expected default_tags that the model knows: {known}. Received: <en>."
     with pytest.raises(ValueError, match=message):
         tokenizer.with_default_tags("en")
-    with pytest.raises(ValueError, match=r"trained without tags. Received: <en>"):
+    with pytest.raises(ValueError, match=r"the vocabulary has no tags. Received: <en>"):
         WordTokenizer(["a"]).with_default_tags("en")

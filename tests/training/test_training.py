@@ -436,7 +436,7 @@ def test_why_pairs_are_missing(tmp_path, monkeypatch):
     document["tokenizer"] = {"shared": {"kind": "words", "vocabulary_size": 8}}
     document["data"] |= {"train": {"pairs": str(tmp_path / "train.tsv")}, "max_length": 8}
     document["data"]["validation"] = document["data"]["train"]
-    document["training"] |= {"moving_average": 0.995, "epochs": 200}
+    document["training"] |= {"moving_average": 0.999, "epochs": 300}
 
     def fit(self, *_, **options):
         raise KeyboardInterrupt
@@ -446,12 +446,12 @@ def test_why_pairs_are_missing(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         train(Recipe.from_dict(document), tmp_path / "run", console=Console(file=output))
     *_, seen, _, slow, read = output.getvalue().splitlines()
-    # 0.995 to the power of 200 is 0.367.
+    # 0.999 to the power of 300 is 0.74, and 0.9847 to the power of 300 is 0.0098.
     assert slow == (
-        "training.moving_average=0.995 suits 1,000 batches or more. All epochs have 200, so 37% of "
-        "the average are the first weights. 0.975 suits them"
+        "training.moving_average=0.999 is too slow for 300 batches: 74% of the average are still "
+        "the initial weights. Use 0.9847"
     )
-    assert seen.startswith("data.validation: the training data also has 5 of these pairs, so ")
+    assert seen.startswith("data.validation: 5 of 5 pairs are also training pairs, so its ")
     assert read.partition("; ")[2] == (
         "2 of 5 pairs (the others have an empty side, or are longer than data.max_length) in "
         "1 batches, 62.5% padding"

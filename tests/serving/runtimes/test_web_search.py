@@ -462,8 +462,7 @@ def test_words_are_translated_one_by_one_or_looked_up(exported, javascript, tmp_
     for pair in zip(ranked, load(folder).n_best(["Two", "<x.>dog", ""]), strict=True):
         assert_ranked(*pair)
     assert refused == (
-        "Expected one word in each text which is read as a whole. Received: 2 words in "
-        '"«Two» dogs".'
+        'Expected one word in each text that is read as a whole. Received: 2 words in "«Two» dogs".'
     )
 
 

@@ -127,11 +127,11 @@ export interface TranslationModel extends Model {
   ): AsyncGenerator<Progress, void>;
   /** The best translation, and how sure the model is of its words. */
   confidence<T extends Texts>(texts: T, options?: Asking<T>): Answers<T, Confidence>;
-  /** All translations in the beam, best first. */
+  /** All translations in the beam, best first. A text is one word, if the model splits words. */
   nBest<T extends Texts>(texts: T, options?: Asking<T>): Answers<T, Translation[]>;
   /** Log-probability of a given translation, with the end token. */
   score<T extends Texts>(texts: T, targets: T, options?: Asking<T>): Answers<T, number>;
-  /** Attention between a text and its best translation. */
+  /** Attention between a text and its best translation. A text is one word, as for `nBest`. */
   attention<T extends Texts>(texts: T, options?: Asking<T>): Answers<T, SentenceAttention>;
   /** Attention between a text and a given translation. */
   forcedAttention<T extends Texts>(

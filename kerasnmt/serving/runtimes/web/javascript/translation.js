@@ -334,7 +334,7 @@ export class TranslationModel extends SearchModel {
     if (parts.length === 1 || !(whole || terms.length || prefix)) return;
     const unit = this.description.split_words ? "word" : "sentence";
     const which = whole
-      ? "which is read as a whole"
+      ? "that is read as a whole"
       : "with terms or a prefix, because nothing says to which one they belong";
     throw new Error(
       `Expected one ${unit} in each text ${which}. Received: ${parts.length} ${unit}s in ` +
