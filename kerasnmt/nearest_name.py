@@ -45,5 +45,12 @@ def _is_similar(known: str, name: str) -> bool:
     beginning = known[: len(name)]
     words, given = (re.split(r"[\W_]+", one) for one in (known, name))
     return bool(difflib.get_close_matches(name, [known, beginning], cutoff=0.75)) and all(
-        word in known or difflib.get_close_matches(word, words) for word in given
+        word in known or _is_among(word, words) for word in given
     )
+
+
+def _is_among(word: str, words: list[str]) -> bool:
+    """Return whether a word, perhaps with a mistake, is one of the words."""
+    as_long = [one for one in words if len(one) == len(word)]  # df may be a mistake for de
+    near = difflib.get_close_matches
+    return bool(near(word, words) or near(word, as_long, cutoff=0.5))

@@ -85,9 +85,9 @@ def test_pairs_that_are_also_training_pairs(folder):
     (folder / "more").write_text("ox\toxen\nwalk\twalked\nox\toxen\nox\toxe\n")
     (folder / "train").write_text("go\twent\nox\toxen\nox\tox\n")
     train, more = ({"pairs": str(folder / name), "columns": [1, 2]} for name in ("train", "more"))
-    assert Corpora(recipe(train, more).data).seen() == {"validation": 2}
-    assert Corpora(recipe(more, train).data).seen() == {"validation": 1}
-    assert Corpora(recipe({**train, "pairs": str(folder / "tra*")}, more).data).seen() == {}
+    assert Corpora(recipe(train, more).data).in_training() == {"validation": (2, 4)}
+    assert Corpora(recipe(more, train).data).in_training() == {"validation": (1, 3)}
+    assert Corpora(recipe({**train, "pairs": str(folder / "tra*")}, more).data).in_training() == {}
 
 
 def test_tags_of_files_that_are_read_during_training(folder):
