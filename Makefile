@@ -6,7 +6,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dis
 	--no-loadscope-reorder
 # These presets run in the browser, on a page of `make site`.
 LIVE = dates_iso numbers_to_words words_to_numbers sorting_pointer scenes_en scenes_de babi_memory \
-	$(notdir $(wildcard kerasnmt/presets/tatoeba_*_gru kerasnmt/presets/g2p*))
+	$(notdir $(wildcard kerasnmt/presets/tatoeba_*_gru kerasnmt/presets/g2p zoo/presets/g2p_*))
 # The folders of their JavaScript and their page, in `kerasnmt/`.
 PAGE = serving/runtimes/web/javascript serving/runtimes/web/javascript/page viz/page
 STUB = kerasnmt/zoo/__init__.pyi
@@ -56,17 +56,21 @@ lint: $(VENV)/.installed-test $(STUB)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-# `build` makes the wheel from the sdist. An environment of its own, away from this folder, tries it.
+# `build` makes the wheels from the sdists. An environment of its own, away from this folder, tries them,
+# kerasnmt first without its second package, zoo/presets.
 dist: $(VENV)/.installed $(STUB)
 	$(VENV)/bin/python -m pip install --quiet build twine
 	rm -rf dist
-	$(VENV)/bin/python -m build
+	for package in . zoo/presets; do $(VENV)/bin/python -m build $$package --outdir dist || exit; done
 	$(VENV)/bin/python -m twine check --strict dist/*
 	$(VENV)/bin/python -m venv dist/try
-	dist/try/bin/python -m pip install --quiet "$$(ls dist/*.whl)[all]"
+	dist/try/bin/python -m pip install --quiet "$$(ls dist/kerasnmt-*.whl)[all]"
 	cd dist/try && bin/kerasnmt --version && bin/kerasnmt presets
 	cd dist/try && echo "Guten Morgen" | bin/kerasnmt translate g2p --language deu
 	cd dist/try && echo "GOOD MORNING!" | bin/kerasnmt translate tatoeba_en_de_gru
+	cd dist/try && ! bin/kerasnmt presets g2p_dutch
+	dist/try/bin/python -m pip install --quiet dist/kerasnmt_presets-*.whl
+	cd dist/try && echo "fiets" | bin/kerasnmt translate g2p_dutch
 	rm -r dist/try
 
 docs: $(VENV)/.installed-docs $(STUB)

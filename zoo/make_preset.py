@@ -1,4 +1,4 @@
-"""Make a preset of a trained model: `kerasnmt/presets/NAME`.
+"""Make a preset of a trained model: `kerasnmt/presets/NAME`, or `zoo/presets/NAME`.
 
     python zoo/make_preset.py zoo/bahdanau_gru_g2p/presets.yaml g2p_dutch runs/g2p_dutch/model.keras
 
@@ -12,10 +12,11 @@ keys of `model.save_to_preset(about=…)`, there are
   the search's scores becomes `low_score`. Without `test`, write the score itself.
 - `fold_case`: whether the source's characters are looked up in lowercase too; see
   `CharacterTokenizer`.
+- `default_language`: the language of texts without a tag; see `TranslationModel.set_language`.
 - `inputs`: the requests of the examples. The preset computes their outputs.
 
-The script replaces an existing preset. Without a trained model, it describes and scores the
-existing preset again.
+Presets of the package `kerasnmt-presets` are in `zoo/presets`. The script replaces an existing
+preset. Without a trained model, it describes and scores the existing preset again.
 """
 
 import argparse
@@ -33,14 +34,12 @@ import yaml
 from kerasnmt.data import builtin_scenes, read_tsv
 from kerasnmt.models import in_float32, load_model
 from kerasnmt.presets import Preset
-from kerasnmt.presets.folders import shipped_presets
+from kerasnmt.presets.folders import SECOND, SECOND_NAMES, SHIPPED, shipped_presets
 from kerasnmt.tasks import Translator, task_of
 from kerasnmt.text import CharacterTokenizer
 from kerasnmt.text.split_sentences import split_sentences
 from kerasnmt.training import Recipe, grouped, texts, translation_scores
 from kerasnmt.zoo import from_preset
-
-PRESETS = Path(__file__).parents[1] / "kerasnmt" / "presets"
 
 
 def scores(preset: Preset, model: Any, pairs: Any) -> dict[str, float]:
@@ -85,6 +84,7 @@ def main() -> None:
         columns, tags = trained.data.train.columns, trained.data.train.tags
     weights = about.pop("weights", "float16")
     fold_case = about.pop("fold_case", False)
+    language = about.pop("default_language", None)
     test, inputs = about.pop("test", None), about.pop("inputs")
     with tempfile.TemporaryDirectory() as folder:
         if arguments.model is None:
@@ -94,6 +94,8 @@ def main() -> None:
         if fold_case:
             config = model.source_tokenizer.get_config()
             model.source_tokenizer = CharacterTokenizer(**{**config, "fold_case": True})
+        if language is not None:
+            model.set_language(language)
         place = model.save_to_preset(Path(folder, arguments.name), weights=weights, about=about)
         preset = Preset(place)
         model = preset.load()
@@ -109,8 +111,9 @@ def main() -> None:
         made = model.save_to_preset(
             Path(folder, "made", arguments.name), weights=weights, about=about
         )
-        shutil.rmtree(PRESETS / arguments.name, ignore_errors=True)
-        shutil.move(made, PRESETS / arguments.name)
+        place = (SECOND if arguments.name in SECOND_NAMES else SHIPPED) / arguments.name
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.move(made, place)
     print(about["score"], *(one["output"] for one in about["examples"]), sep="\n")
     print(f"{len(shipped_presets())} presets")
 

@@ -10,8 +10,7 @@ from kerasnmt.atomic_write import atomic_write
 from kerasnmt.cli.quiet import load_tensorflow, without_talk
 from kerasnmt.decoding import TranslationOptions
 from kerasnmt.kinds import kind_of
-from kerasnmt.nearest_name import nearest_name
-from kerasnmt.presets.folders import CONFIG, METADATA, preset_folder, shipped_presets
+from kerasnmt.presets.folders import CONFIG, METADATA, preset_folder, preset_hint
 
 
 class SearchChanges(NamedTuple):
@@ -258,8 +257,8 @@ def no_model(path: str | Path) -> str:
     if any(parts):
         missing = METADATA if parts[0] else CONFIG
         return f", a preset without {missing}. Copy the preset again."
-    near = None if Path(path).exists() else nearest_name(str(path), shipped_presets())
-    return f". Did you mean the preset {near}?" if near else ""
+    hint = "" if Path(path).exists() else preset_hint(str(path))
+    return f".{hint}" if hint else ""
 
 
 def check_exportable(path: str | Path) -> None:

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from kerasnmt.cli.console import print_table
-from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets import folders
 from kerasnmt.presets.choosing import find_presets, preset_descriptions, task_of_preset
 
@@ -59,6 +58,8 @@ def presets(
         print_table([row[:score] + row[score + 1 :] for row in (_COLUMNS, *rows)])
         print()
     print("`kerasnmt presets NAME` shows what a preset is for, and what to type.")
+    if more := sorted({*folders.SECOND_NAMES} - descriptions.keys()):
+        print(f"`pip install kerasnmt-presets` adds {', '.join(more)}.")
 
 
 def _row(name: str, metadata: dict[str, Any]) -> tuple[str, ...]:
@@ -82,7 +83,7 @@ def _card(name: str) -> str:
 
         folder = get_preset(name).folder
     if folder is None:
-        raise ValueError(unknown_name_message(name, folders.shipped_presets(), "preset"))
+        raise ValueError(folders.unknown_preset_message(name))
     card = folder / "README.md"
     if not card.exists():
         raise ValueError(f"Expected the card of the preset, {card}. Received: no such file.")

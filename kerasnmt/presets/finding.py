@@ -6,14 +6,13 @@ import keras
 
 from kerasnmt.models import TranslationModel
 from kerasnmt.presets import Preset
-from kerasnmt.nearest_name import unknown_name_message
-from kerasnmt.presets.folders import preset_folder, shipped_presets
+from kerasnmt.presets.folders import preset_folder, shipped_presets, unknown_preset_message
 
 _HUB = "hf://"
 
 
 def list_presets() -> list[str]:
-    """Return the sorted names of the presets that come with the library."""
+    """Return the sorted names of the presets that are installed."""
     return list(shipped_presets())
 
 
@@ -30,7 +29,8 @@ def get_preset(preset: str | os.PathLike) -> Preset:
 
     Raises:
         ValueError: If there is no such preset, the folder is not a preset, or the preset cannot be
-            downloaded. The error suggests the nearest name.
+            downloaded. The error suggests the nearest name, or the
+            package that has the preset.
     """
     preset = os.fspath(preset)
     if "://" in preset:
@@ -38,12 +38,12 @@ def get_preset(preset: str | os.PathLike) -> Preset:
     folder = preset_folder(preset)
     if folder is not None:
         return Preset(folder)
-    if os.path.exists(preset) or os.sep in preset or not shipped_presets():
+    if os.path.exists(preset) or os.sep in preset:
         raise ValueError(
             "Expected the folder of a preset, with a config.json and a metadata.json. Received: "
             f"{preset}, which is not a preset. `kerasnmt presets` lists the names of presets."
         )
-    raise ValueError(unknown_name_message(preset, shipped_presets(), "preset"))
+    raise ValueError(unknown_preset_message(preset))
 
 
 def from_preset(

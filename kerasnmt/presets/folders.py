@@ -1,22 +1,58 @@
-"""Folders of presets: the library's own in `kerasnmt/presets`, and those of `KERASNMT_PRESETS`."""
+"""Folders of presets: the library's own, those of other packages, and those of `KERASNMT_PRESETS`."""
 
 import os
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
+from kerasnmt.nearest_name import nearest_name
+
 CONFIG, METADATA = "config.json", "metadata.json"
-_SHIPPED = Path(__file__).parent
+SHIPPED = Path(__file__).parent
+# In a checkout, the presets of the package `kerasnmt-presets` are here. These are their names.
+SECOND = SHIPPED.parents[1] / "zoo" / "presets"
+SECOND_NAMES = tuple(
+    f"g2p_{language}"
+    for language in (
+        "adyghe", "armenian", "bulgarian", "dutch", "english", "georgian", "hindi", "hungarian",
+        "japanese", "lithuanian", "romanian",
+    )
+)  # fmt: skip
 
 
 def shipped_presets() -> dict[str, Path]:
     """Return the folders of the presets that have a name, as a dict sorted by name.
 
-    They are the library's own, and those in the folders of the environment variable
-    `KERASNMT_PRESETS`, which may replace one of the library.
+    They are those of packages with an entry point in the group `kerasnmt.presets`, such as
+    `kerasnmt-presets`; the library's own; and those in the folders of the environment variable
+    `KERASNMT_PRESETS`. If two have the same name, the later one counts.
     """
     own = os.environ.get("KERASNMT_PRESETS", "").split(os.pathsep)
-    places = [_SHIPPED, *map(Path, filter(None, own))]
+    places = [*_installed(), SECOND, SHIPPED, *map(Path, filter(None, own))]
     found = {path.parent.name: path.parent for one in places for path in one.glob(f"*/{METADATA}")}
     return dict(sorted(found.items()))
+
+
+@cache
+def _installed() -> list[Path]:
+    """Return the folders of the packages that an entry point names."""
+    specs = [find_spec(point.value) for point in entry_points(group="kerasnmt.presets")]
+    return [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]
+
+
+def unknown_preset_message(name: str) -> str:
+    """Return an error message for a name that no preset has."""
+    hint = preset_hint(name) or " `kerasnmt presets` lists the names."
+    return f"There is no preset {name}.{hint}"
+
+
+def preset_hint(name: str) -> str:
+    """Return a sentence that helps with a name that no preset has, after a space, or nothing."""
+    if name in SECOND_NAMES:
+        return f" Install {name} with: pip install kerasnmt-presets"
+    near = nearest_name(name, {*shipped_presets(), *SECOND_NAMES})
+    return f" Did you mean the preset {near}?" if near else ""
 
 
 def is_preset_folder(folder: str | os.PathLike) -> bool:

@@ -14,9 +14,9 @@ import numpy as np
 
 from kerasnmt import zoo
 from kerasnmt.models import Seq2Seq
-from kerasnmt.nearest_name import nearest_name, unknown_name_message
+from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets import Preset
-from kerasnmt.presets.folders import preset_folder, shipped_presets
+from kerasnmt.presets.folders import preset_folder, preset_hint
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.dotted import dotted
 from kerasnmt.training.processes import Processes
@@ -166,10 +166,9 @@ def check_start(path: str | os.PathLike) -> None:
         ValueError: If it is not a preset. The error suggests a name if one is similar.
     """
     if "://" not in os.fspath(path) and preset_folder(path) is None:
-        near = nearest_name(os.fspath(path), shipped_presets())
         raise ValueError(
             f"Expected the folder of a run, or a preset, to start from. Received: {path}, which "
-            f"is neither.{f' Did you mean the preset {near}?' if near else ''}"
+            f"is neither.{preset_hint(os.fspath(path))}"
         )
 
 

@@ -230,7 +230,7 @@ def preset_translations(run_folder, load_model_once):
 @pytest.fixture
 def shipped(preset_folder, monkeypatch):
     """The name of the preset, as if it were a preset of the library."""
-    for module in ("kerasnmt.cli.loading", "kerasnmt.presets.folders", "kerasnmt.presets.finding"):
+    for module in ("kerasnmt.presets.folders", "kerasnmt.presets.finding"):
         importlib.import_module(module)
         monkeypatch.setattr(f"{module}.shipped_presets", lambda: {"tiny_en_de": preset_folder})
     return "tiny_en_de"

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from kerasnmt.presets.folders import SECOND_NAMES
 from kerasnmt.zoo import list_presets
 from tests.cli.conftest import write
 
@@ -24,7 +25,12 @@ def test_list(kerasnmt, shipped, preset_folder):
         ["tiny_en_de", "rhymes", "en-de", f"{size / 1e6:.1f}", "BLEU 1.2", "cc-by-4.0"],
         [""],
         ["`kerasnmt presets NAME` shows what a preset is for, and what to type."],
+        [f"`pip install kerasnmt-presets` adds {', '.join(SECOND_NAMES)}."],
     ]
+    for command in ("translate", "presets"):
+        done = kerasnmt(command, "g2p_dutch", stdin="fiets\n")
+        assert done.code == 2
+        assert "g2p_dutch. Install g2p_dutch with: pip install kerasnmt-presets\n" in done.err
 
 
 def test_demonstrations_stand_apart_without_scores(kerasnmt):
@@ -66,7 +72,7 @@ def test_a_preset_is_described(kerasnmt, shipped, preset_folder):
         assert "| kerasnmt translate tiny_en_de\n" in done.out
     done = kerasnmt("presets", "tiny_en_df")
     assert (done.code, done.out) == (2, "")
-    assert "unknown preset 'tiny_en_df'; did you mean 'tiny_en_de'?" in done.err
+    assert "There is no preset tiny_en_df. Did you mean the preset tiny_en_de?" in done.err
 
 
 def test_more_than_two_languages_are_counted(kerasnmt, preset_folder, tmp_path, monkeypatch):

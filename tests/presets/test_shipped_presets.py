@@ -1,6 +1,7 @@
 """The presets of the library, and how presets are found."""
 
 import importlib.util
+import re
 import shutil
 import sys
 import tomllib
@@ -13,10 +14,12 @@ import yaml
 
 import kerasnmt
 from kerasnmt import zoo
-from kerasnmt.presets import finding, folders
+from kerasnmt.presets import Preset, finding, folders
 from kerasnmt.presets.card import preset_card
 from kerasnmt.text import CharacterTokenizer
 from kerasnmt.training.checks import check_same_config, check_same_shapes
+
+ROOT = Path(kerasnmt.__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +79,7 @@ def test_folders_of_the_environment(folder, tmp_path, monkeypatch):
 
 
 def test_unknown_places(shipped, tmp_path):
-    with pytest.raises(ValueError, match="unknown preset 'tiny_abd'; did you mean 'tiny_abc'"):
+    with pytest.raises(ValueError, match=r"no preset tiny_abd\. Did you mean the preset tiny_abc"):
         zoo.from_preset("tiny_abd")
     with pytest.raises(
         ValueError, match=rf"metadata\.json\. Received: {tmp_path}/x, which is not a preset"
@@ -219,22 +222,28 @@ def test_several_sentences_in_a_line():
 
 def test_every_described_preset_is_shipped():
     described = set()
-    for path in (Path(kerasnmt.__file__).parents[1] / "zoo").glob("*/presets.yaml"):
+    for path in (ROOT / "zoo").glob("*/presets.yaml"):
         described |= yaml.safe_load(path.read_text()).keys() - {"all"}
     assert described == set(zoo.list_presets())
 
 
-def test_shipped_presets_are_small():
-    sizes = {name: zoo.get_preset(name).size for name in zoo.list_presets()}
-    assert all(size < 20e6 for size in sizes.values()) and sum(sizes.values()) < 58e6
+PACKAGES = {
+    folders.SHIPPED: ROOT / "pyproject.toml",
+    folders.SECOND: folders.SECOND / "pyproject.toml",
+}
 
 
-def test_the_package_names_every_license():
-    project = Path(kerasnmt.__file__).parents[1] / "pyproject.toml"
-    named = tomllib.loads(project.read_text())["project"]["license"].split(" AND ")
-    notice = (Path(kerasnmt.__file__).parent / "presets" / "NOTICE.md").read_text()
-    rows = [line for line in notice.splitlines() if line.startswith("| `")]
-    for name in zoo.list_presets():
+@pytest.mark.parametrize(("place", "limit"), [(folders.SHIPPED, 40e6), (folders.SECOND, 80e6)])
+def test_the_presets_of_a_package_are_small(place, limit):
+    sizes = [Preset(one.parent).size for one in place.glob("*/metadata.json")]
+    assert max(sizes) < 20e6 and sum(sizes) < limit
+
+
+@pytest.mark.parametrize("place", PACKAGES)
+def test_a_package_names_every_license_of_its_presets(place):
+    named = tomllib.loads(PACKAGES[place].read_text())["project"]["license"].split(" AND ")
+    rows = [row for row in (place / "NOTICE.md").read_text().splitlines() if row.startswith("| `")]
+    for name in [one.parent.name for one in place.glob("*/metadata.json")]:
         license_ = zoo.get_preset(name).about["license"]
         assert license_.upper() in [one.upper() for one in named]
         own = [row for row in rows if f"`{name}`" in row]
@@ -246,5 +255,48 @@ def test_shipped_files_name_no_path_of_a_machine():
     for folder in folders.shipped_presets().values():
         for path in (*folder.glob("*.json"), folder / "README.md"):
             text = path.read_text()
-            checkout = Path(kerasnmt.__file__).parents[1]
-            assert str(Path.home()) not in text and str(checkout) not in text, path
+            assert str(Path.home()) not in text and str(ROOT) not in text, path
+
+
+def test_the_second_package_has_its_presets_and_the_version_of_the_library():
+    assert [one.parent.name for one in sorted(folders.SECOND.glob("*/metadata.json"))] == [
+        *folders.SECOND_NAMES
+    ]
+    project = tomllib.loads(PACKAGES[folders.SECOND].read_text())["project"]
+    assert project["version"] == kerasnmt.__version__
+
+
+@pytest.fixture
+def without_second(tmp_path, monkeypatch):
+    """The library without its second package."""
+    monkeypatch.setattr(folders, "SECOND", tmp_path)
+    monkeypatch.setattr(folders, "_installed", list)
+
+
+def test_a_name_of_the_second_package_says_how_to_install_it(without_second):
+    for name, message in (
+        (
+            "g2p_dutch",
+            "There is no preset g2p_dutch. Install g2p_dutch with: pip install kerasnmt-",
+        ),
+        ("g2p_dutsch", "There is no preset g2p_dutsch. Did you mean the preset g2p_dutch?"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            zoo.from_preset(name)
+
+
+def test_a_package_names_presets_by_an_entry_point(folder, tmp_path, monkeypatch):
+    shutil.copytree(folder, tmp_path / "my_presets" / "tiny_abc")
+    information = tmp_path / "my_presets-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Name: my-presets\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(
+        "[kerasnmt.presets]\nmine = my_presets\ngone = no_such_package\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    folders._installed.cache_clear()
+    try:
+        assert {"tiny_abc", "g2p", "g2p_dutch"} < {*zoo.list_presets()}
+        assert zoo.get_preset("tiny_abc").folder == tmp_path / "my_presets" / "tiny_abc"
+    finally:
+        folders._installed.cache_clear()

@@ -18,7 +18,7 @@ from nbconvert.filters import strip_ansi
 ROOT = Path(__file__).parents[2]
 # Pages, and files that they show or link to. Their paths in the site are those of the repository.
 SOURCES = [
-    *("README.md", "CHANGELOG.md", "kerasnmt/presets/NOTICE.md"),
+    *("README.md", "CHANGELOG.md", "*/presets/NOTICE.md"),
     *("tutorials/guides/*.md", "tutorials/images/*"),
     *("zoo/*/README.md", "zoo/*/*.png", "zoo/*/*.json", "zoo/*/*.yaml"),
 ]

@@ -1,0 +1,1 @@
+"""Presets of the package `kerasnmt-presets`, which kerasnmt finds by an entry point."""
