@@ -36,7 +36,7 @@ def main() -> None:
         sides = texts(read_tsv(arguments.pairs))
     rows = spread(len(sides[0]))
     sources, references = ([side[row] for row in rows] for side in sides[:: 1 - 2 * arguments.swap])
-    calibration = preset.load().calibrate(sources, references, **preset.search)
+    calibration = preset.load().calibrate(sources, references)
     config = preset.config()
     config["config"]["calibration"] = calibration.document()
     metadata = preset.metadata

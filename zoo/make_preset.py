@@ -53,18 +53,18 @@ def scores(preset: Preset, model: Any, pairs: Any) -> dict[str, float]:
     return {**found, "error": 100 - found["exact"], "low": float(f"{low:.3g}")}
 
 
-def outputs(preset: Preset, model: Any, requests: list[dict[str, Any]]) -> list[str]:
+def outputs(model: Any, requests: list[dict[str, Any]]) -> list[str]:
     """Return the answers to the requests of a card's examples."""
     if "text" in requests[0]:
         contexts = [one["context"] for one in requests] if "context" in requests[0] else None
         asked = [one["text"] for one in requests]
-        return model.translate(asked, contexts=contexts, **preset.search)
+        return model.translate(asked, contexts=contexts)
     if "story" in requests[0]:
         stories = [one["story"].splitlines() for one in requests]
         return model.answer(stories, [one["question"] for one in requests])
     scenes = builtin_scenes(1 + max(one["scene"] for one in requests), "test")
     images = np.stack([scenes[one["scene"]].image for one in requests])
-    return model.caption(images, **preset.search)
+    return model.caption(images)
 
 
 def main() -> None:
@@ -104,7 +104,7 @@ def main() -> None:
             found = scores(preset, model, pairs)
             about["score"] = about["score"].format(**found)
             about["low_score"] = found["low"]
-        answers = outputs(preset, model, inputs)
+        answers = outputs(model, inputs)
         about["examples"] = [
             {"input": one, "output": answer} for one, answer in zip(inputs, answers, strict=True)
         ]

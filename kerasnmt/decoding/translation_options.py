@@ -12,6 +12,22 @@ class TranslationOptions(SearchOptions):
     """Options of the search, and of the translation of texts around it.
 
     Recipes, presets and the command line take these options.
+
+    - With `replace_unknown`, an unknown word becomes the source word with the largest attention
+      weight, or its entry in `dictionary`. The model must not copy.
+    - The rule of `split_sentences` is cautious, and does not split after abbreviations;
+      `kerasnmt.text.split_sentences` documents it. Tags at the start of a text stand in front of
+      each sentence. The translations are joined.
+    - `split_words` does the same for words, without the punctuation marks and symbols around them.
+    - With `sentence_case`, the model reads a text in capitals, or without any, as a sentence with a
+      capital letter at the start. The translation of a text in capitals is in capitals, unless it
+      has terms, a prefix with lowercase letters, or is in the lexicon; its tokens are those of the
+      model. If texts are split, this holds for each part. `kerasnmt.text.sentence_case` documents
+      the rule.
+    - A text is looked up in `lexicon` as it is, but without its tags, and then in lowercase.
+    - With `shortlist`, translations consist of the tokens that the model's shortlist has for the
+      texts of a batch; see `TranslationModel.make_shortlist`. This is faster for a large
+      vocabulary. A translation can then depend on the other texts of its batch.
     """
 
     replace_unknown: bool = option(

@@ -71,7 +71,8 @@ class CaptionModel(EncoderDecoder, TextModel):
                 `[height, width, channels]`. Images of another size are stretched to the size that
                 the encoder takes.
             batch_size: Number of images in a batch.
-            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`. The
+                model's `search_options` hold for those that are left out.
 
         Returns:
             The captions, in the order of the images. A file that cannot be read has an empty
@@ -82,5 +83,4 @@ class CaptionModel(EncoderDecoder, TextModel):
                 another type, `batch_size` is below 1, or the Keras backend is not TensorFlow or
                 JAX.
         """
-        SearchOptions.from_keywords(options)  # check that there are no other keywords
-        return self._translator(**options).caption(images, batch_size=batch_size)
+        return self._searcher(SearchOptions, options).caption(images, batch_size=batch_size)

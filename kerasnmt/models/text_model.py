@@ -9,6 +9,7 @@ import keras
 from kerasnmt import hooks
 from kerasnmt.calibration import Calibration
 from kerasnmt.columns import holds_texts
+from kerasnmt.decoding import SearchOptions, TranslationOptions
 from kerasnmt.layers.composite import Composite
 from kerasnmt.shortlist import Shortlist
 
@@ -39,7 +40,22 @@ class TextModel(Composite, keras.Model):
 
     def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
+        self._own_search_options: dict[str, Any] = {}
         self._translators = _Translators()
+
+    @property
+    def search_options(self) -> dict[str, Any]:
+        """Options of the methods that search, for those that a call leaves out.
+
+        A preset has the options with which it was scored, and the model of a run those of its
+        recipe. The config of the model keeps them.
+        """
+        return dict(self._own_search_options)
+
+    @search_options.setter
+    def search_options(self, options: Mapping[str, Any]) -> None:
+        TranslationOptions.from_keywords(dict(options))
+        self._own_search_options = dict(options)
 
     def save(self, filepath: str | os.PathLike, *args: Any, **kwargs) -> None:
         """Write the model to a file whose name ends with ".keras"; see `keras.Model.save`.
@@ -63,7 +79,8 @@ class TextModel(Composite, keras.Model):
             weights: Number format of the stored weights: "float32", or "float16" or "int8" for a
                 smaller export; see `kerasnmt.serving.StoredWeights`.
             **options: Options of the model's task, which are fixed in the export; see
-                `kerasnmt.tasks.TranslationTask`, `CaptioningTask` and `AnsweringTask`.
+                `kerasnmt.tasks.TranslationTask`, `CaptioningTask` and `AnsweringTask`. By default
+                they are the model's `search_options`.
 
         Returns:
             Path of the folder.
@@ -73,6 +90,7 @@ class TextModel(Composite, keras.Model):
                 range.
         """
         self._need_tokenizers()
+        options = {**self.search_options, **options}
         return hooks.export(self, directory, weights=weights, **options)
 
     def save_to_preset(
@@ -101,8 +119,8 @@ class TextModel(Composite, keras.Model):
         - `languages` are codes such as `["en", "fr"]`. Two languages are source and target.
         - `model` contains the keywords of the zoo's function that made the model. `kerasnmt init
           --init-from` writes them into a recipe.
-        - `search` contains the search options with which the score was measured. The command line
-          uses them.
+        - `search` contains the search options with which the score was measured, by default the
+          model's `search_options`, which the loaded model gets.
         - `examples` are dicts with an `input`, such as `{"text": "I am here."}`, and an `output`.
 
         Args:
@@ -156,6 +174,24 @@ class TextModel(Composite, keras.Model):
         self._need_tokenizers()
         return self._translators.get(self, options)
 
+    def _searcher(
+        self, kind: type[SearchOptions], options: dict[str, Any], without: tuple[str, ...] = ()
+    ) -> Any:
+        """Return the translator with these options, and the model's own for those left out.
+
+        Args:
+            kind: Class of the options.
+            options: A user's keywords.
+            without: Names of options that do not hold.
+
+        Raises:
+            ValueError: If an option is unknown, has a wrong type or value, or contradicts another
+                one.
+        """
+        options = {**self.search_options, **options}
+        kind.from_keywords(options)
+        return self._translator(**{k: v for k, v in options.items() if k not in without})
+
     def _need_tokenizers(self) -> None:
         """Check that the model has tokenizers, before anything imports TensorFlow."""
         if self.target_tokenizer is None:
@@ -168,10 +204,12 @@ class TextModel(Composite, keras.Model):
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments, where tokenizers have their vocabularies.
 
-        The target tokenizer is omitted if it is the source tokenizer, and so are a calibration and
-        a shortlist that the model does not have.
+        The target tokenizer is omitted if it is the source tokenizer, and so are search options, a
+        calibration and a shortlist that the model does not have.
         """
         config = super().get_config()
+        if self._own_search_options:
+            config["search_options"] = self.search_options
         for name in _KEPT:
             if (part := getattr(self, name)) is not None:
                 config[name] = part.document()
@@ -184,7 +222,10 @@ class TextModel(Composite, keras.Model):
         """Create the model from the result of `get_config`."""
         if any(config.get(f"{side}_tokenizer") is not None for side in ("source", "target")):
             hooks.register_tokenizers()
-        model = super().from_config({k: v for k, v in config.items() if k not in _KEPT})
+        options = config.get("search_options", {})
+        given = {k: v for k, v in config.items() if k not in _KEPT and k != "search_options"}
+        model = super().from_config(given)
+        model.search_options = options
         for name, kind in _KEPT.items():
             setattr(model, name, kind.of(config.get(name)))
         return model

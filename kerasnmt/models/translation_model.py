@@ -6,7 +6,7 @@ from typing import Any
 from kerasnmt import hooks
 from kerasnmt.calibration import Calibration
 from kerasnmt.columns import as_texts, check_same_index, check_same_length
-from kerasnmt.decoding import SearchOptions, TranslationOptions
+from kerasnmt.decoding import TranslationOptions
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.models.text_model import TextModel
 from kerasnmt.shortlist import Shortlist
@@ -48,13 +48,6 @@ class TranslationModel(TextModel, SearchModel):
         terms: Sequence[Any] | None = None,
         forbidden: Sequence[Any] | None = None,
         glossary: Mapping[str, str | Sequence[str]] | Any = None,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
-        split_sentences: bool = False,
-        split_words: bool = False,
-        sentence_case: bool = False,
-        lexicon: Mapping[str, str] | None = None,
-        shortlist: bool = False,
         batch_size: int = 64,
         **options,
     ) -> Any:
@@ -80,28 +73,9 @@ class TranslationModel(TextModel, SearchModel):
             glossary: A dict from source terms to target terms, or a `kerasnmt.text.Glossary`. The
                 translation of each text that contains a source term as whole words must contain
                 the target term, or one of its alternatives.
-            replace_unknown: Whether to replace each unknown word of a translation by the source
-                word with the largest attention weight. The model must not copy.
-            dictionary: Translations of source words that replace unknown words. Source words that
-                are not in the dictionary are copied.
-            split_sentences: Whether each text is split into sentences, which are translated one by
-                one and joined. The rule is cautious, and does not split after abbreviations;
-                `kerasnmt.text.split_sentences` documents it. Tags at the start of the text stand
-                in front of each sentence.
-            split_words: The same for words, without the punctuation marks and symbols around them,
-                for models that read single words.
-            sentence_case: Whether the model reads a text in capitals, or without any, as a sentence
-                with a capital letter at the start. The translation of a text in capitals is in
-                capitals, unless it has terms, a prefix with lowercase letters, or is in the
-                lexicon; its tokens are those of the model. If texts are split, this holds for each
-                part. `kerasnmt.text.sentence_case` documents the rule.
-            lexicon: Translations of texts, or words with `split_words`, that are looked up. A text
-                is looked up as it is, but without its tags, and then in lowercase.
-            shortlist: Whether translations consist of the tokens that the model's shortlist has for
-                the texts of a batch; see `make_shortlist`. This is faster for a large vocabulary.
-                A translation can then depend on the other texts of its batch.
             batch_size: Number of texts in a batch.
-            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=5`.
+            **options: Options of `kerasnmt.decoding.TranslationOptions`, such as `beam_size=5`. The
+                model's `search_options` hold for those that are left out.
 
         Returns:
             The translations, a list in the order of the texts; for one string, its translation;
@@ -114,18 +88,7 @@ class TranslationModel(TextModel, SearchModel):
                 the model has no shortlist but shall use one, or the Keras backend is not TensorFlow
                 or JAX.
         """
-        SearchOptions.from_keywords(options)  # check that there are no other keywords
-        translator = self._translator(
-            replace_unknown=replace_unknown,
-            dictionary=dictionary,
-            split_sentences=split_sentences,
-            split_words=split_words,
-            sentence_case=sentence_case,
-            lexicon=lexicon,
-            shortlist=shortlist,
-            **options,
-        )
-        return translator.translate(
+        return self._searcher(TranslationOptions, options).translate(
             texts,
             contexts=contexts,
             prefixes=prefixes,
@@ -154,9 +117,8 @@ class TranslationModel(TextModel, SearchModel):
             texts: See `translate`.
             contexts: See `translate`.
             batch_size: Number of texts in a batch.
-            **options: Options of `kerasnmt.decoding.TranslationOptions`, such as `beam_size=5`. A
-                text is not split, and not looked up in a lexicon. With `split_words`, it must be
-                one word.
+            **options: See `translate`. A text is not split, and not looked up in a lexicon. With
+                `split_words`, it must be one word.
 
         Returns:
             For each text, or for one string, a list of different pairs (translation, score), best
@@ -165,7 +127,7 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: For the reasons in `translate`.
         """
-        translator = self._translator_of_whole_texts(options)
+        translator = self._searcher_of_whole_texts(options)
         return translator.n_best(texts, contexts=contexts, batch_size=batch_size)
 
     def stream(
@@ -174,13 +136,6 @@ class TranslationModel(TextModel, SearchModel):
         *,
         context: str | None = None,
         prefix: str | None = None,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
-        split_sentences: bool = False,
-        split_words: bool = False,
-        sentence_case: bool = False,
-        lexicon: Mapping[str, str] | None = None,
-        shortlist: bool = False,
         **options,
     ) -> Iterator[str]:
         """Translate one text, and return an iterator of pieces of the translation as they are made.
@@ -200,15 +155,8 @@ class TranslationModel(TextModel, SearchModel):
             text: Sentence to translate.
             context: Context of the text, if the model reads contexts.
             prefix: Words with which the translation must begin, or None for any words.
-            replace_unknown: See `translate`.
-            dictionary: See `translate`.
-            split_sentences: See `translate`. The parts of the text follow each other.
-            split_words: See `translate`.
-            sentence_case: See `translate`.
-            lexicon: See `translate`.
-            shortlist: See `translate`.
-            **options: Options of `kerasnmt.decoding.SearchOptions`, such as `beam_size=1`, with
-                which the words come soonest. At most one sample.
+            **options: See `translate`. The parts of a text that is split follow each other. With
+                `beam_size=1` the words come soonest. At most one sample.
 
         Returns:
             An iterator of pieces, which are not empty. An empty text has none.
@@ -217,17 +165,7 @@ class TranslationModel(TextModel, SearchModel):
             ValueError: If `text` is not one string, there are several samples, or for the reasons
                 in `translate`.
         """
-        SearchOptions.from_keywords(options)  # check that there are no other keywords
-        translator = self._translator(
-            replace_unknown=replace_unknown,
-            dictionary=dictionary,
-            split_sentences=split_sentences,
-            split_words=split_words,
-            sentence_case=sentence_case,
-            lexicon=lexicon,
-            shortlist=shortlist,
-            **options,
-        )
+        translator = self._searcher(TranslationOptions, options)
         return translator.stream(text, context=context, prefix=prefix)
 
     def attention(
@@ -264,7 +202,7 @@ class TranslationModel(TextModel, SearchModel):
         """
         self._need_tokenizers()
         self._need_attention()
-        translator = self._translator_of_whole_texts(options)
+        translator = self._searcher_of_whole_texts(options)
         return translator.attention(texts, contexts=contexts, batch_size=batch_size)
 
     def confidence(
@@ -291,7 +229,7 @@ class TranslationModel(TextModel, SearchModel):
             contexts: Context of each text, if the model reads contexts. One string if `texts` is
                 one string.
             batch_size: Number of texts in a batch.
-            **options: Options of `kerasnmt.decoding.TranslationOptions`, such as `beam_size=5`.
+            **options: See `translate`.
 
         Returns:
             A list with a `kerasnmt.tasks.Confidence` for each text, or one object if `texts` is one
@@ -301,7 +239,7 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: For the reasons in `translate`.
         """
-        translator = self._translator(**options)
+        translator = self._searcher(TranslationOptions, options)
         return translator.confidence(texts, contexts=contexts, batch_size=batch_size)
 
     def n_best_confidence(
@@ -334,7 +272,7 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: For the reasons in `translate`.
         """
-        translator = self._translator_of_whole_texts(options)
+        translator = self._searcher_of_whole_texts(options)
         return translator.n_best_confidence(texts, contexts=contexts, batch_size=batch_size)
 
     def set_language(self, language: str) -> None:
@@ -363,11 +301,9 @@ class TranslationModel(TextModel, SearchModel):
         self.source_tokenizer = tokenizer
         self._translators.clear()  # they have the earlier tokenizer
 
-    def _translator_of_whole_texts(self, options: dict[str, Any]) -> Any:
+    def _searcher_of_whole_texts(self, options: dict[str, Any]) -> Any:
         """Return a translator with these options, which does not split texts or look them up."""
-        TranslationOptions.from_keywords(options)  # check that there are no other keywords
-        others = ("split_sentences", "lexicon")
-        return self._translator(**{k: v for k, v in options.items() if k not in others})
+        return self._searcher(TranslationOptions, options, ("split_sentences", "lexicon"))
 
     def calibrate(
         self,

@@ -53,7 +53,7 @@ def from_preset(
 
     ```python
     model = from_preset("g2p_dutch")
-    model.translate(["fiets"], **get_preset("g2p_dutch").search)
+    model.translate(["fiets"])
     ```
 
     Args:
@@ -64,7 +64,8 @@ def from_preset(
         load_weights: Whether the model gets the trained weights. If False, the weights are random.
 
     Returns:
-        The model with its tokenizers, in float32, not compiled.
+        The model with its tokenizers, in float32, not compiled. Its `search_options` are those of
+        the preset.
 
     Raises:
         ValueError: If there is no such preset, one of its files is missing or damaged, or the model

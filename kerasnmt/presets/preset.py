@@ -175,6 +175,8 @@ class Preset:
                 f"with Keras {self.metadata['keras_version']}; you have {__version__} and "
                 f"{keras.__version__}. Import your own tokenizers and layers before loading."
             ) from error
+        if self.search:
+            model.search_options = self.search
         if model.name != self.model_name:
             raise ValueError(
                 f"{self.folder}: expected the model {self.model_name}, which {METADATA} names. "
@@ -272,8 +274,11 @@ def save_preset(
             f"Expected weights to be one of {', '.join(FORMATS)}. Received: weights={weights!r}"
         )
     about = _checked_about(about or {}, model)
+    if model.search_options:
+        about = {"search": model.search_options, **about}
     model = in_float32(model)
     config = keras.saving.serialize_keras_object(model)
+    config["config"].pop("search_options", None)  # the description has them
     for part in parts_of_config(config):
         part.pop("compile_config", None)
     tokenizers = {

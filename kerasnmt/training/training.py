@@ -295,7 +295,7 @@ def report(run: RunCallbacks, averaged: dict[str, Any] | None) -> dict[str, Any]
 
 
 def _calibrated(prepared: Prepared) -> tuple[Any, Calibration | None]:
-    """Load the best model from disk like on the command line, and write its calibration there."""
+    """Load the best model like the command line, and add search options and a calibration."""
     path, corpora = prepared.start.run.model, prepared.batches.corpora
     stored = load_model(path, compile=False)
     model = in_float32(stored)
@@ -304,11 +304,10 @@ def _calibrated(prepared: Prepared) -> tuple[Any, Calibration | None]:
         columns.append(contexts)
     rows = spread(len(columns[0]))
     sources, references, *others = ([column[row] for row in rows] for column in columns)
-    options = prepared.recipe.search.options
-    found = model.confidence(sources, contexts=others[0] if others else None, **options)
-    if not any(one.words for one in found):  # a model that has learned nothing
-        return model, None
-    stored.calibration = model.calibration = Calibration.fit(found, references)
+    stored.search_options = model.search_options = prepared.recipe.search.options
+    found = model.confidence(sources, contexts=others[0] if others else None)
+    if any(one.words for one in found):  # no words if the model has learned nothing
+        stored.calibration = model.calibration = Calibration.fit(found, references)
     with atomic_write(path) as temporary:
         stored.save(temporary)
     return model, model.calibration
@@ -318,9 +317,7 @@ def _scores(prepared: Prepared, model: Any, split: str) -> dict[str, float | str
     """Score the best model."""
     recipe, corpora = prepared.recipe, prepared.batches.corpora
     sources, references = texts(corpora.pairs[split])
-    translations = model.translate(
-        sources, contexts=corpora.contexts.get(split), **recipe.search.options
-    )
+    translations = model.translate(sources, contexts=corpora.contexts.get(split))
     model.compile()
     batches = RecipeBatches(recipe, corpora, model).held_out(split)
     losses = model.evaluate(batches, verbose=0, return_dict=True)

@@ -158,7 +158,7 @@ def test_shipped_presets_answer_as_their_cards_say(name, outputs):
     model = preset.load()
     assert model.count_params() == preset.metadata["parameters"]
     examples = preset.about["examples"]
-    answers = outputs(preset, model, [one["input"] for one in examples])
+    answers = outputs(model, [one["input"] for one in examples])
     assert answers == [one["output"] for one in examples]
     assert {
         *("good_for", "not_for"),
@@ -206,18 +206,16 @@ def test_the_keywords_of_shipped_presets_make_their_models(name):
 
 @pytest.mark.usefixtures("eagerly")
 def test_pronunciation_of_words_with_capitals():
-    preset = zoo.get_preset("g2p_english")
-    small, first, all_ = preset.load().translate(["hello", "Hello", "HELLO"], **preset.search)
+    model = zoo.from_preset("g2p_english")
+    small, first, all_ = model.translate(["hello", "Hello", "HELLO"])
     assert small == first == all_ == "HH EH L OW"
 
 
 @pytest.mark.usefixtures("eagerly")
 def test_several_sentences_in_a_line():
-    preset = zoo.get_preset("tatoeba_en_fr_gru")
-    model = preset.load()
+    model = zoo.from_preset("tatoeba_en_fr_gru")
     sentences = ["I love you.", "Where is the train station?", "Mr. Smith is here."]
-    one_by_one = model.translate(sentences, **preset.search)
-    assert model.translate([" ".join(sentences)], **preset.search) == [" ".join(one_by_one)]
+    assert model.translate([" ".join(sentences)]) == [" ".join(model.translate(sentences))]
 
 
 def test_every_described_preset_is_shipped():

@@ -321,11 +321,10 @@ def test_the_model_on_disk_has_the_scores(finished, best_model, eagerly):
     assert translation_scores(greedy, references)["bleu"] == pytest.approx(best["val_bleu"])
 
 
-def test_the_model_on_disk_has_its_calibration(finished, best_model, eagerly):
+def test_the_model_on_disk_has_its_search_options_and_calibration(finished, best_model, eagerly):
+    assert best_model.search_options == {"beam_size": 2, "max_length": 12}
     pairs = builtin_corpus(8, "validation")
-    found = best_model.confidence(
-        [pair.source for pair in pairs], beam_size=2, length_penalty=0.6, max_length=12
-    )
+    found = best_model.confidence([pair.source for pair in pairs])
     expected = Calibration.fit(found, [pair.target for pair in pairs])
     assert best_model.calibration.pairs == 8
     written = Calibration.of(finished.results["calibration"])

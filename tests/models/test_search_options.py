@@ -1,0 +1,63 @@
+"""The search options that a model keeps, for calls that leave them out."""
+
+import keras
+import pytest
+
+from kerasnmt.presets import Preset
+
+pytestmark = pytest.mark.usefixtures("eagerly")
+
+TEXTS = ["two dogs", "man"]
+OPTIONS = {"beam_size": 2, "max_length": 9, "split_words": True}
+
+
+@pytest.fixture
+def model(make_text_model):
+    model = make_text_model()
+    model.search_options = OPTIONS
+    return model
+
+
+def test_a_call_has_the_options_of_the_model_that_it_leaves_out(model, make_text_model):
+    plain = make_text_model()
+    two, dogs, man = plain.translate(["two", "dogs", "man"], beam_size=2, max_length=9)
+    expected = [f"{two} {dogs}", man]
+    assert model.translate(TEXTS) == plain.translate(TEXTS, **OPTIONS) == expected
+    assert expected != plain.translate(TEXTS)
+    changed = {"beam_size": 1, "split_words": False}
+    assert model.translate(TEXTS, **changed) == plain.translate(TEXTS, **{**OPTIONS, **changed})
+    assert "".join(model.stream(TEXTS[0])) == expected[0]
+    assert [one.text for one in model.confidence(TEXTS)] == expected
+    assert model.n_best("man") == plain.n_best("man", **OPTIONS)
+    assert model.score(TEXTS, ["ab", "c"]) == plain.score(TEXTS, ["ab", "c"])
+
+
+def test_copies_of_the_model_keep_them(model, tmp_path):
+    model.save(tmp_path / "model.keras")
+    model.save_to_preset(tmp_path / "preset", weights="float32")
+    model.save_to_preset(tmp_path / "other", about={"search": {"beam_size": 1}})
+    other = Preset(tmp_path / "other").load()
+    assert other.search_options == {"beam_size": 1}
+    preset = Preset(tmp_path / "preset")
+    assert preset.search == OPTIONS
+    for copy in (
+        keras.saving.load_model(tmp_path / "model.keras"),
+        keras.models.clone_model(model),
+        preset.load(),
+    ):
+        assert copy.search_options == OPTIONS
+    assert preset.load().translate(TEXTS) == model.translate(TEXTS)
+
+
+def test_an_export_has_them(model, monkeypatch):
+    monkeypatch.setattr("kerasnmt.hooks.export", lambda model, directory, **options: options)
+    assert model.export("1") == {"weights": "float32", **OPTIONS}
+    assert model.export("1", beam_size=1) == {"weights": "float32", **OPTIONS, "beam_size": 1}
+
+
+def test_wrong_options(model):
+    with pytest.raises(ValueError, match="unknown search option 'beam_sise'; did you mean"):
+        model.search_options = {"beam_sise": 2}
+    with pytest.raises(ValueError, match="Expected texts split into sentences or words"):
+        model.translate(TEXTS, split_sentences=True)
+    assert model.search_options == OPTIONS
