@@ -19,10 +19,9 @@ import numpy as np
 import tensorflow as tf
 from floor import RECURRENT, SOURCE, VOCABULARY, spent, step_of
 
-from kerasnmt.decoding import beam_search
-from kerasnmt.layers import BahdanauDecoderCell, dropout
+from kerasnmt.decoding import beam_search, buffers
+from kerasnmt.layers import BahdanauDecoderCell, dropout, normalization
 from kerasnmt.layers.decoders import generators
-from kerasnmt.layers.transformer import normalization
 from kerasnmt.speed.adam import FusedAdam
 from kerasnmt.speed.layer_normalization import layer_normalization
 from kerasnmt.speed.log_probability import token_log_probability
@@ -62,6 +61,7 @@ CASES = {
         TRANSFORMER,
         (normalization, "layer_normalization", plain_layer_normalization),
     ),
+    "gather": (search_of, GRU, (buffers, "gather", keras.ops.take)),
     "top_k": (search_of, GRU, (beam_search, "top_sums", plain_top_sums)),
 }
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from keras import ops, tree
 
+from kerasnmt.speed.gather import gather
+
 
 def allocate(example: Any, length: int) -> Any:
     """Return zeros `[length, ...]` for each tensor `[...]` of a structure, the values of a step."""
@@ -22,7 +24,7 @@ def fill(values: Any, length: int) -> Any:
 
 def read(buffers: Any, time: Any) -> Any:
     """Return the values of the step `time` from buffers of `allocate`."""
-    return tree.map_structure(lambda buffer: ops.take(buffer, time, axis=0), buffers)
+    return tree.map_structure(lambda buffer: gather(buffer, time, axis=0), buffers)
 
 
 def write(buffers: Any, values: Any, time: Any) -> Any:
@@ -58,7 +60,15 @@ def reorder(values: Any, parents: Any) -> Any:
     Returns:
         The structure with tensors `[batch, new_hypotheses, ...]`.
     """
-    return tree.map_structure(lambda value: take_rows(value, parents), values)
+    indices: dict[Any, Any] = {}  # the same for all tensors with as many hypotheses
+
+    def take(value: Any) -> Any:
+        hypotheses = value.shape[1]
+        if hypotheses not in indices:
+            indices[hypotheses] = _flat_indices(value, parents, 1)
+        return gather(_joined_axes(value, 1), indices[hypotheses], axis=0)
+
+    return tree.map_structure(take, values)
 
 
 def take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
@@ -74,10 +84,20 @@ def take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
     Returns:
         `[*rows, *new, *entry]`.
     """
-    rows, (count, *entry) = ops.shape(table)[:axis], ops.shape(table)[axis:]
+    return gather(_joined_axes(table, axis), _flat_indices(table, indices, axis), axis=0)
+
+
+def _joined_axes(table: Any, axis: int) -> Any:
+    """Join the axes up to this one."""
+    entry = table.shape[axis + 1 :]
+    return ops.reshape(table, (-1, *(ops.shape(table)[axis + 1 :] if None in entry else entry)))
+
+
+def _flat_indices(table: Any, indices: Any, axis: int) -> Any:
+    """Return the indices of `take_rows` for the joined axes of the table."""
+    *rows, count = ops.shape(table)[: axis + 1]
     starts = ops.arange(math.prod(rows), dtype="int32") * count
-    starts = ops.reshape(starts, (-1, *rows[1:], *[1] * (len(indices.shape) - axis)))
-    return ops.take(ops.reshape(table, (-1, *entry)), starts + indices, axis=0)
+    return ops.reshape(starts, (-1, *rows[1:], *[1] * (len(indices.shape) - axis))) + indices
 
 
 def batch_major(buffers: Any) -> Any:

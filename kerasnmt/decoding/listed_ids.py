@@ -7,6 +7,7 @@ from keras import ops
 
 from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree, StepOutputs
 from kerasnmt.decoding.terms import Terms
+from kerasnmt.speed.gather import gather
 
 _Written = TypeVar("_Written", Hypotheses, SearchTree, StepOutputs)
 _NO_ID = 2**31 - 1
@@ -51,7 +52,7 @@ class ListedIds(NamedTuple):
         """Return the step of the search, for a step of ids that takes `rows` last."""
 
         def numbered_step(numbers: Any, states: Any, memory: Any) -> tuple[Any, Any, Any]:
-            return step(ops.take(self.ids, numbers, axis=0), states, memory, self.rows)
+            return step(gather(self.ids, numbers), states, memory, self.rows)
 
         return numbered_step
 
@@ -62,16 +63,16 @@ class ListedIds(NamedTuple):
         ascending = ops.where(padding, _NO_ID, self.ids)
         numbers = ops.cast(ops.searchsorted(ascending, ops.reshape(ids, (-1,))), "int32")
         numbers = ops.reshape(ops.minimum(numbers, size - 1), ops.shape(ids))
-        return ops.where(ops.take(self.ids, numbers, axis=0) == ids, numbers, size)
+        return ops.where(gather(self.ids, numbers) == ids, numbers, size)
 
     def terms(self, terms: Terms) -> Terms:
         """Return terms of numbers, for terms of ids."""
         opens, closes = (
-            None if table is None else ops.take(ops.convert_to_tensor(table), self.ids, axis=0)
+            None if table is None else gather(ops.convert_to_tensor(table), self.ids)
             for table in (terms.opens, terms.closes)
         )
         return Terms(self.numbers_of(terms.ids), terms.numbers, opens, closes)
 
     def written(self, found: _Written) -> _Written:
         """Return what the search has found with ids, which has numbers."""
-        return found._replace(ids=ops.take(self.ids, found.ids, axis=0))
+        return found._replace(ids=gather(self.ids, found.ids))

@@ -5,6 +5,7 @@ from typing import Any
 
 from keras import ops, tree
 
+from kerasnmt.speed.gather import gather
 from kerasnmt.time_cache import TimeCache
 
 # Parts of the loop's state that are not part of its result.
@@ -69,7 +70,7 @@ def row_loop(unfinished: Callable, advance: Callable, first: dict) -> dict:
         results = _write_rows(results, rows, _results(now))
         (left,) = ops.nonzero(unfinished(now))
         left = ops.cast(left, "int32")
-        return _take(now, left), results, ops.take(rows, left, axis=0)
+        return _take(now, left), results, gather(rows, left, axis=0)
 
     rows = ops.arange(ops.shape(first["ids"])[0], dtype="int32")
     _, results, _ = ops.while_loop(
@@ -120,7 +121,7 @@ def _take(now: dict, rows: Any) -> dict:
 
     def take(name: str, values: Any) -> Any:
         axis = 1 if name == "buffers" else 0
-        return tree.map_structure(lambda value: ops.take(value, rows, axis=axis), values)
+        return tree.map_structure(lambda value: gather(value, rows, axis=axis), values)
 
     return {name: v if name == "time" else take(name, v) for name, v in now.items()}
 
@@ -133,7 +134,7 @@ def _write_rows(results: dict, rows: Any, now: dict) -> dict:
     def write(old: Any, new: Any, axis: int) -> Any:
         shape = [1] * len(old.shape)
         shape[axis] = -1
-        return ops.where(ops.reshape(here, shape), ops.take(new, indices, axis=axis), old)
+        return ops.where(ops.reshape(here, shape), gather(new, indices, axis=axis), old)
 
     def write_all(name: str, old: Any, new: Any) -> Any:
         axis = 1 if name == "buffers" else 0

@@ -9,6 +9,7 @@ from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.paths import Paths
 from kerasnmt.decoding.random_numbers import row_keys, uniforms
+from kerasnmt.speed.gather import gather
 from kerasnmt.speed.top_k import top_k
 
 # Greatest `top_k` for which the blocks of `top_k` are faster than a search of whole rows.
@@ -49,7 +50,7 @@ class Sampling(Paths):
         before = ops.cumsum(probabilities, axis=-1) - probabilities
         kept = ops.where(before < options.top_p, probabilities, 0.0)
         total = ops.cumsum(kept, axis=-1)
-        number = ops.take(numbers, time, axis=2)[..., None] * total[..., -1:]
+        number = gather(numbers, time, axis=2)[..., None] * total[..., -1:]
         index = ops.sum(ops.cast(total <= number, "int32"), axis=-1)
         # If rounding made a number as large as the total, take the last remaining token.
         last = ops.sum(ops.cast(kept > 0, "int32"), axis=-1) - 1

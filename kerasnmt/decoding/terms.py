@@ -6,6 +6,7 @@ from keras import ops
 
 from kerasnmt.decoding.buffers import take_rows
 from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.speed.gather import gather
 
 # Number of a token that equals no other token.
 _NO_TOKEN = -9
@@ -160,7 +161,7 @@ class TermAutomaton:
         opens, closes = (ops.convert_to_tensor(one, "bool") for one in (opens, closes))
         inside = ops.logical_and(ids >= 0, ids < ops.shape(opens)[0])
         known = ops.where(inside, ids, UNKNOWN_ID)
-        return ops.take(opens, known, axis=0), ops.take(closes, known, axis=0)
+        return gather(opens, known), gather(closes, known)
 
     def chosen(self, state: State, tables: dict[str, Any], ids: Any) -> State:
         """Return the states after tokens, int32 `[batch, hypotheses]`.

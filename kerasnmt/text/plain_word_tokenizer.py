@@ -4,6 +4,7 @@ import keras
 import tensorflow as tf
 
 from kerasnmt.text.letter_case import lower
+from kerasnmt.text.targets import kept
 from kerasnmt.text.word_tokenizer import WordTokenizer
 
 _AROUND = r"^[\pP\pS]+|[\pP\pS]+$"
@@ -35,4 +36,4 @@ class PlainWordTokenizer(WordTokenizer):
         )
         words = tf.strings.split(lower(text))
         words = words.with_flat_values(tf.strings.regex_replace(words.flat_values, _AROUND, ""))
-        return tf.ragged.boolean_mask(words, words != "")
+        return kept(words, words.flat_values != "")

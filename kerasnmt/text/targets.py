@@ -7,7 +7,25 @@ from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 
 def with_end(ids: tf.RaggedTensor) -> tf.RaggedTensor:
     """Append the end token to ids, int32 `[batch, (length)]`."""
-    return tf.concat([ids, tf.fill([ids.nrows(), 1], END_ID)], axis=1)
+    # `tf.concat` of ragged tensors takes a hundred ops.
+    rows = tf.range(ids.nrows(), dtype=ids.row_splits.dtype)
+    ends = ids.row_splits[1:] + rows
+    places = tf.range(tf.size(ids.values, ends.dtype), dtype=ends.dtype) + ids.value_rowids()
+    values = tf.dynamic_stitch(
+        [tf.cast(places, tf.int32), tf.cast(ends, tf.int32)],
+        [ids.values, tf.fill(tf.shape(ends), END_ID)],
+    )
+    splits = tf.concat([ids.row_splits[:1], ends + 1], axis=0)
+    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+
+
+def kept(ids: tf.RaggedTensor, where: tf.Tensor) -> tf.RaggedTensor:
+    """Keep the values `[batch, (length)]` where a mask of the flat values is True."""
+    # `tf.ragged.boolean_mask` takes a hundred ops.
+    places = tf.squeeze(tf.where(where), 1)
+    rows = tf.gather(ids.value_rowids(), places)
+    values = tf.gather(ids.flat_values, places)
+    return tf.RaggedTensor.from_value_rowids(values, rows, ids.nrows(), validate=False)
 
 
 def padded(ids: tf.RaggedTensor) -> tf.Tensor:

@@ -14,6 +14,7 @@ from kerasnmt.languages import closest_tag, language_code
 from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
 from kerasnmt.text.extended_source import ExtendedSource
 from kerasnmt.text.tags import default_start, is_tag, unknown_tags_message
+from kerasnmt.text.targets import kept
 from kerasnmt.text.whole_words import word_places
 from kerasnmt.text.word_indices import word_indices
 
@@ -380,14 +381,14 @@ class Tokenizer(tf.Module):
             ids = tf.RaggedTensor.from_tensor(ids)
         # Use flat values, because eager operations on ragged tensors are a hundred times slower.
         flat = self._inside(ids.flat_values)
-        written = ids.with_flat_values((flat == UNKNOWN_ID) | (flat > END_ID))
-        inside = tf.ragged.boolean_mask(ids.with_flat_values(flat), written)
+        written = (flat == UNKNOWN_ID) | (flat > END_ID)
+        inside = kept(ids.with_flat_values(flat), written)
         if unknown_words is None:
             return self._detokenize(inside)
         copied = words_of_extended_ids(
             ids.flat_values, ids.value_rowids(), unknown_words, self.vocabulary_size
         )
-        copied = tf.ragged.boolean_mask(ids.with_flat_values(copied), written)
+        copied = kept(ids.with_flat_values(copied), written)
         return self._detokenize(inside, copied)
 
     def tokens(self, ids: tf.Tensor, unknown_words: tf.RaggedTensor | None = None) -> tf.Tensor:

@@ -1,6 +1,7 @@
 """Signatures and ops of a SavedModel, from its encoded graph."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,9 +50,6 @@ class MetaGraph:
 
     Attributes:
         signatures: Dict of the signatures that clients can use.
-        ops: Sorted names of the ops of the graph and of its functions, without calls of these
-            functions.
-        collides: Whether TensorFlow in Python would take one SentencePiece model for another.
 
     Raises:
         ValueError: If the bytes are not an encoded message.
@@ -64,9 +62,30 @@ class MetaGraph:
             for name, signature in read_signatures(message, 5).items()
             if not name.startswith("__saved_model")
         }
-        functions, nodes = _functions_and_nodes(message)
-        self.ops = sorted({text(node, 2) for node in nodes} - functions)
-        self.collides = _collides(nodes)
+        self._message = message
+
+    @cached_property
+    def ops(self) -> list[str]:
+        """Sorted names of the ops of the graph and its functions, without calls of these."""
+        functions, nodes = _functions_and_nodes(self._message)
+        return sorted({text(node, 2) for node in nodes} - functions)
+
+    @cached_property
+    def collides(self) -> bool:
+        """Whether TensorFlow in Python would take one SentencePiece model for another."""
+        name, models = b"SentencepieceOp", dict[bytes, bytes]()
+        if name not in bytes(self._message):
+            return False
+        for node in _functions_and_nodes(self._message)[1]:
+            if text(node, 2).encode() == name:
+                # The attributes are messages, with a string as field 2.
+                strings = {
+                    name: bytes(dict(fields(value)).get(2, b"")) for name, value in _map(node, 5)
+                }
+                model = strings.get("model", b"")
+                if models.setdefault(strings.get("shared_name", b""), model) != model:
+                    return True
+        return False
 
     @classmethod
     def from_saved_model(cls, directory: str | Path) -> "MetaGraph":
@@ -154,18 +173,3 @@ def _functions_and_nodes(message: bytes | memoryview) -> tuple[set[str], list[me
                 nodes += repeated(function, 3)
                 functions.update(text(definition, 1) for definition in repeated(function, 1))
     return functions, nodes
-
-
-def _collides(nodes: Iterable[memoryview]) -> bool:
-    """Return whether different SentencePiece models have the same shared name, or none."""
-    models: dict[bytes, bytes] = {}
-    for node in nodes:
-        if text(node, 2) == "SentencepieceOp":
-            # The attributes are messages, with a string as field 2.
-            strings = {
-                name: bytes(dict(fields(value)).get(2, b"")) for name, value in _map(node, 5)
-            }
-            model = strings.get("model", b"")
-            if models.setdefault(strings.get("shared_name", b""), model) != model:
-                return True
-    return False
