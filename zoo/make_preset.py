@@ -80,7 +80,7 @@ def main() -> None:
     columns = tags = None
     if recipe.exists():
         trained = Recipe.load(recipe)
-        about["model"] = trained.model.keywords
+        about.setdefault("model", trained.model.keywords)
         columns, tags = trained.data.train.columns, trained.data.train.tags
     weights = about.pop("weights", "float16")
     fold_case = about.pop("fold_case", False)

@@ -15,8 +15,8 @@ SECOND = SHIPPED.parents[1] / "zoo" / "presets"
 SECOND_NAMES = tuple(
     f"g2p_{language}"
     for language in (
-        "adyghe", "armenian", "bulgarian", "dutch", "english", "georgian", "hindi", "hungarian",
-        "japanese", "lithuanian", "romanian",
+        "adyghe", "armenian", "bulgarian", "dutch", "english", "georgian", "german", "hindi",
+        "hungarian", "japanese", "lithuanian", "romanian", "ukrainian",
     )
 )  # fmt: skip
 
