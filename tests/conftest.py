@@ -59,6 +59,27 @@ def pytest_fixture_setup(fixturedef):
         set_seeds()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def plain_graphs():
+    """Run graphs as they were traced, because to optimize them takes longer than to run them."""
+    if find_spec("tensorflow") is not None:
+        optimize_graphs(False)
+
+
+@pytest.fixture
+def optimized_graphs():
+    """Optimize graphs, as in a child process, so that the last digits of both are the same."""
+    optimize_graphs(True)
+    yield
+    optimize_graphs(False)
+
+
+def optimize_graphs(optimized):
+    import tensorflow as tf
+
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not optimized})
+
+
 @pytest.fixture(autouse=True)
 def seeds():
     set_seeds()

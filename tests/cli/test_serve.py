@@ -24,6 +24,7 @@ def stopped(process, end):
     return err.splitlines()
 
 
+@pytest.mark.usefixtures("optimized_graphs")
 def test_serves_until_it_is_stopped(serve, kerasnmt, export_folder, translator):
     """Serve the newest version of a folder, also to a client without TensorFlow.
 
