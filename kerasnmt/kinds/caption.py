@@ -27,10 +27,10 @@ class CaptionKind(Kind):
 
         return CaptionContract()
 
-    def usage(self, request: Mapping[str, str], search: str) -> Usage:
+    def usage(self, request: Mapping[str, str]) -> Usage:
         """See `Kind`."""
         preparation = (
             "from kerasnmt.data import builtin_scenes\n\n"
             'images = [scene.image for scene in builtin_scenes(3, "test")]\n'
         )
-        return Usage(f"caption(images{search})", " --image picture.png", preparation)
+        return Usage("caption(images)", " --image picture.png", preparation)

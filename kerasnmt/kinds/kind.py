@@ -62,12 +62,11 @@ class Kind:
 
         return SearchPageModel(task)
 
-    def usage(self, request: Mapping[str, str], search: str) -> Usage:
+    def usage(self, request: Mapping[str, str]) -> Usage:
         """Return how to ask a preset.
 
         Args:
             request: An example of a request.
-            search: Search options as Python keywords, each after a comma.
         """
         raise NotImplementedError
 

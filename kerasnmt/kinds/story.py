@@ -33,7 +33,7 @@ class StoryKind(Kind):
 
         return StoryPageModel(task)
 
-    def usage(self, request: Mapping[str, str], search: str) -> Usage:
+    def usage(self, request: Mapping[str, str]) -> Usage:
         """See `Kind`."""
         story, question = code(request["story"].splitlines()), code(request["question"])
         return Usage(

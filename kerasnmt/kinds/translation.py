@@ -28,11 +28,11 @@ class TranslationKind(Kind):
 
         return TranslationContract()
 
-    def usage(self, request: Mapping[str, str], search: str) -> Usage:
+    def usage(self, request: Mapping[str, str]) -> Usage:
         """See `Kind`."""
         text = request["text"]
         pipe = f"echo {shlex.quote(text)} | "
-        return Usage(f"translate([{code(text)}]{search})", pipe=pipe)
+        return Usage(f"translate([{code(text)}])", pipe=pipe)
 
 
 class ContextKind(TranslationKind):
@@ -47,10 +47,10 @@ class ContextKind(TranslationKind):
 
         return ContextContract()
 
-    def usage(self, request: Mapping[str, str], search: str) -> Usage:
+    def usage(self, request: Mapping[str, str]) -> Usage:
         """See `Kind`."""
         texts, contexts = code([request["text"]]), code([request["context"]])
         return Usage(
-            f"translate({texts}, contexts={contexts}{search})",
+            f"translate({texts}, contexts={contexts})",
             " --input texts.txt --context contexts.txt",
         )

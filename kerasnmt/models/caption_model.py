@@ -44,6 +44,7 @@ class CaptionModel(EncoderDecoder, TextModel):
     request_fields = ("image",)
     takes_requests = "model.caption"
     makes_batches = "caption_batches"
+    options_class = SearchOptions
 
     def __init__(
         self,
@@ -83,4 +84,4 @@ class CaptionModel(EncoderDecoder, TextModel):
                 another type, `batch_size` is below 1, or the Keras backend is not TensorFlow or
                 JAX.
         """
-        return self._searcher(SearchOptions, options).caption(images, batch_size=batch_size)
+        return self._searcher(options).caption(images, batch_size=batch_size)

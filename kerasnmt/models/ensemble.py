@@ -15,7 +15,8 @@ class Ensemble(TranslationModel):
     """Models that search together, with the mean of their probabilities of the next word.
 
     An ensemble has the methods of a `TranslationModel`. Its members may have different
-    architectures and sizes. Train each of them separately.
+    architectures and sizes. Train each of them separately. The ensemble has the search options of
+    the first one.
 
     Args:
         models: Translation models, such as `Seq2Seq`, with the same tokenizers, or with the same
@@ -32,6 +33,7 @@ class Ensemble(TranslationModel):
         super().__init__(models[0].source_tokenizer, models[0].target_tokenizer, **kwargs)
         self.models = models
         self.shortlist = next((one.shortlist for one in models if one.shortlist), None)
+        self.search_options = models[0].search_options
         self.built = True
 
     def save_to_preset(self, *args: Any, **kwargs) -> str:

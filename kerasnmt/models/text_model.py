@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self, cast
 
 import keras
 
 from kerasnmt import hooks
 from kerasnmt.calibration import Calibration
 from kerasnmt.columns import holds_texts
-from kerasnmt.decoding import SearchOptions, TranslationOptions
+from kerasnmt.decoding import SearchOptions
 from kerasnmt.layers.composite import Composite
 from kerasnmt.shortlist import Shortlist
 
@@ -33,6 +33,8 @@ class TextModel(Composite, keras.Model):
     # Methods that take arrays and requests, used in error messages.
     takes_arrays: ClassVar[str] = "model.search"
     takes_requests: ClassVar[str] = "model.translate"
+    # Class of the options of the methods that search, or None for a model that does not search.
+    options_class: ClassVar[type[SearchOptions] | None] = None
     # Calibration of probabilities, which the config of the model keeps, or None.
     calibration: Calibration | None = None
     # Vocabulary shortlist, which the config of the model keeps, or None.
@@ -40,22 +42,28 @@ class TextModel(Composite, keras.Model):
 
     def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
-        self._own_search_options: dict[str, Any] = {}
         self._translators = _Translators()
 
     @property
     def search_options(self) -> dict[str, Any]:
         """Options of the methods that search, for those that a call leaves out.
 
-        A preset has the options with which it was scored, and the model of a run those of its
-        recipe. The config of the model keeps them.
+        A preset has the options with which it was scored, and the model of a finished run those of
+        its recipe. The config of the model keeps them.
         """
-        return dict(self._own_search_options)
+        return _plain(self._translators.search_options)
 
     @search_options.setter
     def search_options(self, options: Mapping[str, Any]) -> None:
-        TranslationOptions.from_keywords(dict(options))
-        self._own_search_options = dict(options)
+        if options and self.options_class is None:
+            raise ValueError(
+                f"Expected no search options, because {self.name} does not search. Received: "
+                f"search_options={options!r}"
+            )
+        checked = self.options_class.from_keywords(dict(options)) if self.options_class else None
+        # The checked values are plain numbers, which JSON takes.
+        own = {name: getattr(checked, name) for name in options}
+        self._translators.search_options = _plain(own)
 
     def save(self, filepath: str | os.PathLike, *args: Any, **kwargs) -> None:
         """Write the model to a file whose name ends with ".keras"; see `keras.Model.save`.
@@ -174,13 +182,10 @@ class TextModel(Composite, keras.Model):
         self._need_tokenizers()
         return self._translators.get(self, options)
 
-    def _searcher(
-        self, kind: type[SearchOptions], options: dict[str, Any], without: tuple[str, ...] = ()
-    ) -> Any:
+    def _searcher(self, options: dict[str, Any], without: tuple[str, ...] = ()) -> Any:
         """Return the translator with these options, and the model's own for those left out.
 
         Args:
-            kind: Class of the options.
             options: A user's keywords.
             without: Names of options that do not hold.
 
@@ -188,9 +193,14 @@ class TextModel(Composite, keras.Model):
             ValueError: If an option is unknown, has a wrong type or value, or contradicts another
                 one.
         """
-        options = {**self.search_options, **options}
+        kind, own = cast(type[SearchOptions], self.options_class), self.search_options
         kind.from_keywords(options)
-        return self._translator(**{k: v for k, v in options.items() if k not in without})
+        merged = {**own, **options}
+        try:
+            kind.from_keywords(merged)
+        except ValueError as error:  # the keywords contradict an option of the model
+            raise ValueError(f"{error} The model has search_options={own!r}.") from error
+        return self._translator(**{k: v for k, v in merged.items() if k not in without})
 
     def _need_tokenizers(self) -> None:
         """Check that the model has tokenizers, before anything imports TensorFlow."""
@@ -208,8 +218,8 @@ class TextModel(Composite, keras.Model):
         calibration and a shortlist that the model does not have.
         """
         config = super().get_config()
-        if self._own_search_options:
-            config["search_options"] = self.search_options
+        if options := self.search_options:
+            config["search_options"] = options
         for name in _KEPT:
             if (part := getattr(self, name)) is not None:
                 config[name] = part.document()
@@ -231,14 +241,20 @@ class TextModel(Composite, keras.Model):
         return model
 
 
-class _Translators:
-    """Cache of a model's translators.
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of options, in which Keras has not wrapped the dicts."""
+    return {k: dict(v) if isinstance(v, Mapping) else v for k, v in options.items()}
 
-    Keras and TensorFlow do not look into this object, so they do not track the translators.
+
+class _Translators:
+    """Cache of a model's translators, and the model's search options.
+
+    Keras and TensorFlow do not look into this object, so they do not track its attributes.
     """
 
     def __init__(self) -> None:
         self._translators: dict[str, Any] = {}
+        self.search_options: dict[str, Any] = {}
 
     def get(self, model: keras.Model, options: dict[str, Any]) -> Any:
         """Return the translator with these options."""

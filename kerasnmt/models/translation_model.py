@@ -24,6 +24,7 @@ class TranslationModel(TextModel, SearchModel):
         target_tokenizer: Tokenizer of the targets, or None for the source tokenizer.
     """
 
+    options_class = TranslationOptions
     # Whether the model reads a context in addition to the source.
     reads_context: bool = False
 
@@ -88,7 +89,7 @@ class TranslationModel(TextModel, SearchModel):
                 the model has no shortlist but shall use one, or the Keras backend is not TensorFlow
                 or JAX.
         """
-        return self._searcher(TranslationOptions, options).translate(
+        return self._searcher(options).translate(
             texts,
             contexts=contexts,
             prefixes=prefixes,
@@ -165,7 +166,7 @@ class TranslationModel(TextModel, SearchModel):
             ValueError: If `text` is not one string, there are several samples, or for the reasons
                 in `translate`.
         """
-        translator = self._searcher(TranslationOptions, options)
+        translator = self._searcher(options)
         return translator.stream(text, context=context, prefix=prefix)
 
     def attention(
@@ -239,7 +240,7 @@ class TranslationModel(TextModel, SearchModel):
         Raises:
             ValueError: For the reasons in `translate`.
         """
-        translator = self._searcher(TranslationOptions, options)
+        translator = self._searcher(options)
         return translator.confidence(texts, contexts=contexts, batch_size=batch_size)
 
     def n_best_confidence(
@@ -303,7 +304,7 @@ class TranslationModel(TextModel, SearchModel):
 
     def _searcher_of_whole_texts(self, options: dict[str, Any]) -> Any:
         """Return a translator with these options, which does not split texts or look them up."""
-        return self._searcher(TranslationOptions, options, ("split_sentences", "lexicon"))
+        return self._searcher(options, ("split_sentences", "lexicon"))
 
     def calibrate(
         self,

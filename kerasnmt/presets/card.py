@@ -60,6 +60,7 @@ def _table(metadata: dict[str, Any]) -> str:
         ("size", f"{size / 1e6:.1f} MB; matrices in {metadata['weights']}"),
         ("languages", (" → " if len(languages) == 2 else ", ").join(languages)),
         ("score", about.get("score", "")),
+        ("search", ", ".join(f"{key}={value!r}" for key, value in about.get("search", {}).items())),
         ("license", about.get("license", "unknown")),
     ]
     lines = [f"| {key} | {_cell(text)} |" for key, text in rows if text]
@@ -70,9 +71,8 @@ def _use(name: str, metadata: dict[str, Any]) -> str:
     """Return code and a command that run the model with the first example, or another request."""
     about, fields = metadata["about"], metadata["inputs"]
     example: dict[str, Any] = next((one["input"] for one in about.get("examples", [])), {})
-    search = "".join(f", {key}={value!r}" for key, value in about.get("search", {}).items())
     request = {name: str(example.get(name, name)) for name in fields}
-    usage = kind_of(fields).usage(request, search)
+    usage = kind_of(fields).usage(request)
     return (
         f"```python\nfrom kerasnmt.zoo import from_preset\n{usage.preparation}\n"
         f"model = from_preset({code(name)})\nprint(model.{usage.call})\n```\n\n"

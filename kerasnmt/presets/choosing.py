@@ -12,7 +12,7 @@ def find_presets(*, task: str | None = None, language: str | None = None) -> lis
     """Return the sorted names of presets for a task, a language, or both.
 
     ```python
-    find_presets(task="pronunciation", language="nl")  # ["g2p", "g2p_dutch"]
+    find_presets(task="pronunciation", language="nl")  # ["g2p", "g2p_dutch"] with kerasnmt-presets
     ```
 
     Args:

@@ -29,8 +29,7 @@ def get_preset(preset: str | os.PathLike) -> Preset:
 
     Raises:
         ValueError: If there is no such preset, the folder is not a preset, or the preset cannot be
-            downloaded. The error suggests the nearest name, or the
-            package that has the preset.
+            downloaded. The error suggests the nearest name, or the package that has the preset.
     """
     preset = os.fspath(preset)
     if "://" in preset:
@@ -52,7 +51,7 @@ def from_preset(
     """Load a trained model.
 
     ```python
-    model = from_preset("g2p_dutch")
+    model = from_preset("g2p", language="nl")
     model.translate(["fiets"])
     ```
 

@@ -1,6 +1,7 @@
 """Folders of presets: the library's own, those of other packages, and those of `KERASNMT_PRESETS`."""
 
 import os
+import warnings
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -36,9 +37,22 @@ def shipped_presets() -> dict[str, Path]:
 
 @cache
 def _installed() -> list[Path]:
-    """Return the folders of the packages that an entry point names."""
-    specs = [find_spec(point.value) for point in entry_points(group="kerasnmt.presets")]
-    return [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    """Return the folders of the packages that an entry point names, and warn of missing ones."""
+    folders = []
+    for point in entry_points(group="kerasnmt.presets"):
+        try:
+            spec = find_spec(point.value)
+        except Exception:  # the package around it cannot be imported
+            spec = None
+        if spec is None or not spec.submodule_search_locations:
+            warnings.warn(
+                f"expected a Python package of presets in {point.group}. Received: {point.value}, "
+                "which is none. Its presets are left out",
+                stacklevel=2,
+            )
+        else:
+            folders += [Path(place) for place in spec.submodule_search_locations]
+    return folders
 
 
 def unknown_preset_message(name: str) -> str:
@@ -50,7 +64,7 @@ def unknown_preset_message(name: str) -> str:
 def preset_hint(name: str) -> str:
     """Return a sentence that helps with a name that no preset has, after a space, or nothing."""
     if name in SECOND_NAMES:
-        return f" Install {name} with: pip install kerasnmt-presets"
+        return f" Install {name} with: pip install --upgrade kerasnmt-presets"
     near = nearest_name(name, {*shipped_presets(), *SECOND_NAMES})
     return f" Did you mean the preset {near}?" if near else ""
 

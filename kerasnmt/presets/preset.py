@@ -148,7 +148,7 @@ class Preset:
         """
         for name in (TOKENIZER, *([WEIGHTS] if load_weights else [])):
             self._verify(name)
-        config, tokenizers = self.config(), self._read_json(TOKENIZER)
+        config, tokenizers, search = self.config(), self._read_json(TOKENIZER), self.search
         reads_text = not any(field.binary for field in kind_of(self.metadata["inputs"]).fields)
         forms = ({"shared"}, {"source", "target"}) if reads_text else ({"shared"}, {"target"})
         if tokenizers.keys() not in forms or None in tokenizers.values():
@@ -175,8 +175,7 @@ class Preset:
                 f"with Keras {self.metadata['keras_version']}; you have {__version__} and "
                 f"{keras.__version__}. Import your own tokenizers and layers before loading."
             ) from error
-        if self.search:
-            model.search_options = self.search
+        model.search_options = search
         if model.name != self.model_name:
             raise ValueError(
                 f"{self.folder}: expected the model {self.model_name}, which {METADATA} names. "
@@ -273,9 +272,9 @@ def save_preset(
         raise ValueError(
             f"Expected weights to be one of {', '.join(FORMATS)}. Received: weights={weights!r}"
         )
+    if model.search_options and isinstance(about or {}, Mapping):
+        about = {"search": model.search_options, **(about or {})}
     about = _checked_about(about or {}, model)
-    if model.search_options:
-        about = {"search": model.search_options, **about}
     model = in_float32(model)
     config = keras.saving.serialize_keras_object(model)
     config["config"].pop("search_options", None)  # the description has them

@@ -16,7 +16,8 @@ def gather(table: Any, indices: Any, axis: int = 0) -> Any:
         indices: Integers in `[0, n)`.
         axis: Axis of the entries.
     """
-    if keras.backend.backend() != "tensorflow" or isinstance(table, keras.KerasTensor):
+    symbolic = any(isinstance(one, keras.KerasTensor) for one in (table, indices))
+    if keras.backend.backend() != "tensorflow" or symbolic:
         return ops.take(table, indices, axis=axis)
     import tensorflow as tf
 

@@ -30,7 +30,7 @@ def test_list(kerasnmt, shipped, preset_folder):
     for command in ("translate", "presets"):
         done = kerasnmt(command, "g2p_dutch", stdin="fiets\n")
         assert done.code == 2
-        assert "g2p_dutch. Install g2p_dutch with: pip install kerasnmt-presets\n" in done.err
+        assert "Install g2p_dutch with: pip install --upgrade kerasnmt-presets\n" in done.err
 
 
 def test_demonstrations_stand_apart_without_scores(kerasnmt):

@@ -98,8 +98,8 @@ class TableKind(Kind):
     def task(self, model, **options):
         return TableTask(model, **options)
 
-    def usage(self, request, search):
-        return Usage(f"describe({code(request['table'])}{search})", " --field table=tables.txt")
+    def usage(self, request):
+        return Usage(f"describe({code(request['table'])})", " --field table=tables.txt")
 
 
 TABLES = ["two dogs run .", "a man"]

@@ -1,8 +1,11 @@
 """The search options that a model keeps, for calls that leave them out."""
 
 import keras
+import numpy as np
 import pytest
 
+from kerasnmt import zoo
+from kerasnmt.models import Ensemble
 from kerasnmt.presets import Preset
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -58,6 +61,30 @@ def test_an_export_has_them(model, monkeypatch):
 def test_wrong_options(model):
     with pytest.raises(ValueError, match="unknown search option 'beam_sise'; did you mean"):
         model.search_options = {"beam_sise": 2}
-    with pytest.raises(ValueError, match="Expected texts split into sentences or words"):
+    with pytest.raises(ValueError, match=r"sentences or words.*The model has search_options="):
         model.translate(TEXTS, split_sentences=True)
     assert model.search_options == OPTIONS
+
+
+def test_values_are_the_models_own(model, tmp_path):
+    given = {"beam_size": np.int64(2), "lexicon": {"a": "b"}}
+    model.search_options = given
+    given["lexicon"]["a"] = model.search_options["lexicon"]["a"] = "c"
+    assert model.search_options == {"beam_size": 2, "lexicon": {"a": "b"}}
+    model.save_to_preset(tmp_path / "preset")
+    assert Preset(tmp_path / "preset").search == {"beam_size": 2, "lexicon": {"a": "b"}}
+
+
+def test_an_ensemble_has_those_of_its_first_member(model):
+    ensemble = Ensemble([model, model])
+    assert ensemble.search_options == OPTIONS
+    assert ensemble.translate(TEXTS) == model.translate(TEXTS)
+
+
+def test_a_model_that_does_not_search_has_none():
+    network = zoo.memory_network(11, embedding_dim=4)
+    network.search_options = {}
+    with pytest.raises(ValueError, match="no search options, because memory_network does not"):
+        network.search_options = {"beam_size": 2}
+    with pytest.raises(ValueError, match="unknown search option 'split_words'"):
+        zoo.show_attend_tell_lstm(11, units=4).search_options = {"split_words": True}

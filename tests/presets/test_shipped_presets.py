@@ -262,6 +262,7 @@ def test_the_second_package_has_its_presets_and_the_version_of_the_library():
     ]
     project = tomllib.loads(PACKAGES[folders.SECOND].read_text())["project"]
     assert project["version"] == kerasnmt.__version__
+    assert project["dependencies"] == [f"kerasnmt>={kerasnmt.__version__}"]
 
 
 @pytest.fixture
@@ -275,7 +276,7 @@ def test_a_name_of_the_second_package_says_how_to_install_it(without_second):
     for name, message in (
         (
             "g2p_dutch",
-            "There is no preset g2p_dutch. Install g2p_dutch with: pip install kerasnmt-",
+            "There is no preset g2p_dutch. Install g2p_dutch with: pip install --upgrade",
         ),
         ("g2p_dutsch", "There is no preset g2p_dutsch. Did you mean the preset g2p_dutch?"),
     ):
@@ -289,12 +290,14 @@ def test_a_package_names_presets_by_an_entry_point(folder, tmp_path, monkeypatch
     information.mkdir()
     (information / "METADATA").write_text("Name: my-presets\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text(
-        "[kerasnmt.presets]\nmine = my_presets\ngone = no_such_package\n"
+        "[kerasnmt.presets]\nmine = my_presets\ngone = no_such_package\nparent = no_such.presets\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     folders._installed.cache_clear()
     try:
-        assert {"tiny_abc", "g2p", "g2p_dutch"} < {*zoo.list_presets()}
+        with pytest.warns(UserWarning, match="Received: no_such") as warned:
+            assert {"tiny_abc", "g2p", "g2p_dutch"} < {*zoo.list_presets()}
+        assert len(warned) == 2
         assert zoo.get_preset("tiny_abc").folder == tmp_path / "my_presets" / "tiny_abc"
     finally:
         folders._installed.cache_clear()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kerasnmt.serving.protocol.wire_format import fields, repeated, text
 
 SERVE_TAG = "serve"
+_SENTENCEPIECE = b"SentencepieceOp"
 
 # Numbers of tensorflow/core/framework/types.proto for the signatures of text and scores.
 DTYPES = {
@@ -62,22 +63,20 @@ class MetaGraph:
             for name, signature in read_signatures(message, 5).items()
             if not name.startswith("__saved_model")
         }
-        self._message = message
+        self._functions, self._nodes = _functions_and_nodes(message)
+        self._mentions_sentencepiece = _SENTENCEPIECE in bytes(message)
 
     @cached_property
     def ops(self) -> list[str]:
         """Sorted names of the ops of the graph and its functions, without calls of these."""
-        functions, nodes = _functions_and_nodes(self._message)
-        return sorted({text(node, 2) for node in nodes} - functions)
+        return sorted({text(node, 2) for node in self._nodes} - self._functions)
 
     @cached_property
     def collides(self) -> bool:
         """Whether TensorFlow in Python would take one SentencePiece model for another."""
-        name, models = b"SentencepieceOp", dict[bytes, bytes]()
-        if name not in bytes(self._message):
-            return False
-        for node in _functions_and_nodes(self._message)[1]:
-            if text(node, 2).encode() == name:
+        models: dict[bytes, bytes] = {}
+        for node in self._nodes if self._mentions_sentencepiece else ():
+            if text(node, 2).encode() == _SENTENCEPIECE:
                 # The attributes are messages, with a string as field 2.
                 strings = {
                     name: bytes(dict(fields(value)).get(2, b"")) for name, value in _map(node, 5)
