@@ -54,20 +54,22 @@ class Calibration:
             The calibration.
 
         Raises:
-            ValueError: If there are no translations with words.
+            ValueError: If there are no words, or all are right, or all are wrong.
         """
         labels = [
             (one, right_words(one.words, one.text, reference))
             for one, reference in zip(confidences, references, strict=True)
             if one.words
         ]
-        if not labels:
+        words = [right for _, right in labels]
+        if len({*np.concatenate([[], *words]).tolist()}) < 2:
             raise ValueError(
-                "Expected at least one translation with words, for a calibration. Received: "
-                f"{len(confidences)} translations without words."
+                "Expected right and wrong words in the translations, for a calibration. Received: "
+                f"{len(confidences)} translations with {sum(map(len, words))} words, of which "
+                f"{int(sum(map(sum, words)))} are right."
             )
         probabilities = np.concatenate([one.probabilities for one, _ in labels])
-        right = np.concatenate([words for _, words in labels])
+        right = np.concatenate(words)
         slope, bias = fit_logistic(_logit(probabilities)[:, None], right).tolist()
         return cls(slope, bias, len(labels))
 

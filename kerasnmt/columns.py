@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+_MOST = np.finfo("float32").max
+
 
 def as_texts(name: str, values: Any) -> list[str]:
     """Return the texts of an argument.
@@ -50,16 +52,19 @@ def as_weights(name: str, values: Any) -> np.ndarray:
         Float32 `[rows]`.
 
     Raises:
-        ValueError: If the value is not a column of numbers, or a number is negative or not finite.
+        ValueError: If the value is not a column of numbers, a number is negative or not finite in
+            float32, or all are 0.
     """
     weights = as_list(name, values, "weights")
     for number, weight in enumerate(weights, start=1):
         one = np.asarray(weight)
-        if one.dtype.kind not in "biuf" or one.size != 1 or not 0 <= one < np.inf:
+        if one.dtype.kind not in "biuf" or one.size != 1 or not 0 <= one <= _MOST:
             raise ValueError(
                 "Expected a finite weight of at least 0 for each sentence. Received: "
                 f"{name} whose item {number} is {_shown(weight)}."
             )
+    if weights and not np.any(weights):
+        raise ValueError(f"Expected a weight above 0. Received: {name}, whose items are all 0.")
     return np.asarray(weights, "float32").reshape(-1)
 
 

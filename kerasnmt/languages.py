@@ -1,5 +1,6 @@
 """Codes of languages."""
 
+import functools
 from collections.abc import Iterable
 
 # Largest distance between languages that langcodes calls close: Croatian is read as Serbo-Croatian.
@@ -51,6 +52,7 @@ def are_languages(tags: Iterable[str]) -> bool:
     return bool(codes) and all(map(_is_language, codes))
 
 
+@functools.lru_cache(maxsize=1000)
 def _is_language(code: str) -> bool:
     try:
         return bool(language_code(code))

@@ -136,6 +136,16 @@ def test_a_known_temperature_of_words():
     assert expected_calibration_error(found.of_words(p), labels) < 0.02 < before / 4
 
 
+@pytest.mark.parametrize("reference", ["a b", "x y"])
+def test_words_that_are_all_right_or_all_wrong(reference):
+    right = 4 if reference == "a b" else 0
+    with pytest.raises(
+        ValueError,
+        match=rf"right and wrong words .* with 4 words, of which {right} are",
+    ):
+        Calibration.fit([confidence(["a", "b"], [0.9, 0.8])] * 2, [reference] * 2)
+
+
 def test_document_and_extremes():
     found = Calibration.fit([confidence(["a", "b"], [1.0, 0.0]), confidence([], [])], ["a c", "x"])
     assert found.pairs == 1 and Calibration.of(found.document()) == found

@@ -5,7 +5,7 @@ import pandas
 import pytest
 import tensorflow as tf
 
-from kerasnmt.columns import as_list, as_texts
+from kerasnmt.columns import as_list, as_texts, as_weights
 from kerasnmt.data import batches
 from kerasnmt.data.text_batches import counted_batches
 from kerasnmt.text import CharacterTokenizer, PlainWordTokenizer, WordTokenizer
@@ -128,3 +128,9 @@ def test_half_of_a_surrogate_pair_is_the_replacement_character():
         "😀",
         "犬\ufffd",
     ]
+
+
+@pytest.mark.parametrize("weights", [[1.0, 1e39], [0, 0.0]])
+def test_weights_that_train_nothing_or_overflow(weights):
+    with pytest.raises(ValueError, match=r"Received: sample_weight,? whose item"):
+        as_weights("sample_weight", weights)

@@ -138,10 +138,7 @@ def _translate_with(
         translator = Translator(load_export(version))
         translations = translator.translate(shown)
         (attended,) = translator.attention(shown[-1:])
-        attended = attended.by_words(
-            translator.description["source_kind"], translator.description["target_kind"]
-        )
-        attended.figure().savefig(picture)
+        attended.by_words().figure().savefig(picture)
     for source, translation in zip(shown, translations, strict=True):
         print(f"{source}\n  -> {translation}")
     print()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -123,8 +122,7 @@ def distill(
     from kerasnmt.data import read_parallel
     from kerasnmt.training import bleu_tokenizer, texts
 
-    if output.exists():
-        raise ValueError(f"Expected a new file. Received: --output {output}, which exists.")
+    _check_new(output)
     sources, _ = texts(read_parallel(source, source))
     front = "".join(written_tags(mark or ""))
     if mark is not None and not front:
@@ -148,22 +146,31 @@ def distill(
     with console.status("loading the model"):
         checked_tags(tags, _translator(model, teacher.changes))
     versions = [model_version(one) for one in (model, *others)]
-    folder = parts_of(output, [sources, references, versions, teacher._replace(batch_size=0)])
-    parts = [
-        _Part(folder / f"{start}.json", start + 1, sources[rows], references and references[rows])
-        for start in range(0, len(sources), _PART)
-        for rows in [slice(start, start + _PART)]
-    ]
-    missing = [part for part in parts if not part.path.exists()]
-    if done := len(parts) - len(missing):
-        texts_done = min(done * _PART, len(sources))
-        say(console, f"already translated: {texts_done:,} of {len(sources):,} texts")
-    with progress_bar(console, "translating", len(missing)) as advance:
-        for _ in _translate(teacher, missing, jobs or _jobs(model)):
-            advance(1)
-    written = _join(output, parts, back=back, front=front)
-    shutil.rmtree(folder.parent)
+    work = [sources, references, versions, teacher._replace(batch_size=0)]
+    with parts_of(output, work) as folder:
+        _check_new(output)
+        parts = [
+            _Part(
+                folder / f"{start}.json", start + 1, sources[rows], references and references[rows]
+            )
+            for start in range(0, len(sources), _PART)
+            for rows in [slice(start, start + _PART)]
+        ]
+        missing = [part for part in parts if not part.path.exists()]
+        if done := len(parts) - len(missing):
+            texts_done = min(done * _PART, len(sources))
+            say(console, f"already translated: {texts_done:,} of {len(sources):,} texts")
+        with progress_bar(console, "translating", len(missing)) as advance:
+            for _ in _translate(teacher, missing, jobs or _jobs(model)):
+                advance(1)
+        written = _join(output, parts, back=back, front=front)
     say(console, f"pairs: {written:,} of {len(sources):,} texts")
+
+
+def _check_new(output: Path) -> None:
+    """Check that there is no output yet, also of another process that has ended meanwhile."""
+    if os.path.lexists(output):
+        raise ValueError(f"Expected a new file. Received: --output {output}, which exists.")
 
 
 def _jobs(model: str) -> int:

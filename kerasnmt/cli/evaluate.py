@@ -103,17 +103,17 @@ def evaluate(
         translators = [load_translator(model, SearchChanges(beam_size, search, with_run))]
         if baseline is not None and others is None:
             translators.append(load_translator(baseline))
+    tagged_sources = []
     for translator in translators:
         check_fields(translator.fields, text_fields(context))
-        same_tags = checked_tags(tags, translator)
+        tagged_sources.append(tagged(sources, checked_tags(tags, translator)))
         if tags_column is not None:
             check_reads_tags("--tags-column", translator)
             known = translator.description.get("source_tags")
             _warn_of_tags([] if known is None else unknown_tags(sources, known), pairs)
-    sources = tagged(sources, same_tags)
     translations = [
-        translate_chunks(translator, sources, contexts, batch_size, console)
-        for translator in translators
+        translate_chunks(translator, texts, contexts, batch_size, console)
+        for translator, texts in zip(translators, tagged_sources, strict=True)
     ]
     translations += [others] if others is not None else []
     score: Callable[..., dict] = translation_scores if baseline is None else compared_scores

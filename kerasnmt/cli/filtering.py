@@ -1,7 +1,6 @@
 """`kerasnmt score --filter`: the good pairs of a corpus."""
 
 import json
-import shutil
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -112,11 +111,12 @@ def write_good_pairs(
     rules = choice.rules(files)
     about = {"max_ratio": rules.max_ratio, "ratio": rules.ratio, "scripts": rules.scripts}
     about |= {"without": sorted(rules.without), "min_score": choice.min_score}
-    parts = None
+    parts, stack = None, ExitStack()
     if score is not None:
         facts = [(str(path), path.stat().st_size, path.stat().st_mtime) for path in files.paths]
         rule_facts = [value for name, value in about.items() if name != "min_score"]
-        parts = parts_of(choice.outputs[0], [facts, files.columns, rule_facts, work])
+        all_work = [facts, files.columns, rule_facts, work]
+        parts = stack.enter_context(parts_of(choice.outputs[0], all_work))
         if done := len([*parts.glob("*.json")]) * _PART:
             say(console, f"already scored: {min(done, files.count):,} of {files.count:,} pairs")
     dropped = Counter(dict.fromkeys(("malformed", *rules.reasons), 0))
@@ -144,15 +144,14 @@ def write_good_pairs(
                             yield pair, one
                 advance(len(chunk))
 
-    written = _write(kept(), choice, files.named)
-    dropped["malformed"] = files.malformed
-    total = files.count + files.malformed
-    report = {"pairs": total, "kept": written, "dropped": dict(dropped), "rules": about}
-    if choice.report is not None:
-        with atomic_write(choice.report) as path:
-            path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    if parts is not None:
-        shutil.rmtree(parts.parent)
+    with stack:
+        written = _write(kept(), choice, files.named)
+        dropped["malformed"] = files.malformed
+        total = files.count + files.malformed
+        report = {"pairs": total, "kept": written, "dropped": dict(dropped), "rules": about}
+        if choice.report is not None:
+            with atomic_write(choice.report) as path:
+                path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     say(console, f"kept: {written:,} of {total:,} pairs")
     counts = ", ".join(f"{name} {count:,}" for name, count in dropped.items() if count)
     say(console, f"dropped: {counts or 'none'}")

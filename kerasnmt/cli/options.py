@@ -130,7 +130,7 @@ def _columns(columns: str | None, counts: tuple[int, ...], wanted: str) -> list[
     if columns is None:
         return None
     names = [name.strip() for name in columns.split(",")]
-    if len(names) not in counts or not all(names):
+    if len(names) not in counts or not all(names) or len({*names}) < len(names):
         raise ValueError(f"Expected {wanted}. Received: --columns {columns}.")
     return [as_column(name) for name in names]
 

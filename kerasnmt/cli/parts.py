@@ -2,29 +2,39 @@
 
 import hashlib
 import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kerasnmt.folder_lock import locked_folder
 
-def parts_of(output: Path, work: list[Any]) -> Path:
-    """Return the folder of the parts, for this work alone.
+
+@contextmanager
+def parts_of(output: Path, work: list[Any]) -> Iterator[Path]:
+    """Yield the folder of the parts, for this work and this process alone.
+
+    After the work, the folder is removed. After an error, it stays for a second run.
 
     Args:
         output: File that the parts are joined to. The folder `OUTPUT.parts` is beside it.
         work: What the parts depend on, as values for JSON.
 
     Raises:
-        ValueError: If the folder has parts of other work.
+        ValueError: If the folder has parts of other work, or another process uses it.
     """
     parts = output.with_name(f"{output.name}.parts")
     name = parts / hashlib.sha256(json.dumps(work).encode()).hexdigest()
-    if any(parts.glob("*/*.json")) and not name.exists():
-        raise ValueError(
-            f"Expected the texts and options of the interrupted work in {parts}. Received: others. "
-            "Run the command as it was with the same model, or remove the folder."
-        )
-    name.mkdir(parents=True, exist_ok=True)
-    return name
+    with locked_folder(parts, f"makes {output.name}"):
+        if any(parts.glob("*/*.json")) and not name.exists():
+            raise ValueError(
+                f"Expected the texts and options of the interrupted work in {parts}. Received: "
+                "others. Run the command as it was with the same model, or remove the folder."
+            )
+        name.mkdir(parents=True, exist_ok=True)
+        yield name
+        shutil.rmtree(parts)
 
 
 def model_version(model: str) -> float:

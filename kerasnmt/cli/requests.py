@@ -11,15 +11,7 @@ from kerasnmt.data.live_lines import is_live, lines_of
 from kerasnmt.data.tables import Column, table_records
 from kerasnmt.kinds import field_named, kinds
 from kerasnmt.languages import are_languages, closest_tag
-from kerasnmt.text.parts import tags_at_start
-from kerasnmt.text.tags import (
-    TAG,
-    is_tag,
-    some_tags,
-    unknown_tags_message,
-    with_tags,
-    written_tags,
-)
+from kerasnmt.text.tags import TAG, unknown_tags_message, with_tags, written_tags
 
 
 def check_fields(read: Sequence[str], received: Sequence[str]) -> None:
@@ -82,43 +74,18 @@ def checked_tags(tags: Sequence[str] | None, translator: Any) -> list[str]:
         check_reads_tags("--tags", translator)
     known = translator.description.get("source_tags")
     if known is None:
+        if written:
+            warnings.warn(
+                f"the model does not say which tags it has, so {''.join(written)} is sent as it is",
+                stacklevel=2,
+            )
         return written
     found = {tag: tag if tag in known else closest_tag(tag, known) for tag in written}
     if unknown := [tag for tag, one in found.items() if one is None]:
         raise ValueError(unknown_tags_message("tags", known, f"{given}, with {', '.join(unknown)}"))
+    if len(found) > 1 and are_languages(found):
+        raise ValueError(f"Expected one language. Received: {given}.")
     return [one for tag in written if (one := found[tag])]
-
-
-def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> None:
-    """Warn of texts without a tag, and with an unknown one, if all tags of a model are languages.
-
-    Args:
-        texts: Texts, with the tags of `--tags`.
-        description: Description of the model.
-    """
-    tags = description.get("source_tags") or []
-    if not are_languages(tags):
-        return
-    starts = [tags_at_start(text, tags) for text in texts]
-    for number, (text, start) in enumerate(zip(texts, starts, strict=True), 1):
-        found = TAG.match(text[len(start) :].lstrip())
-        if found and is_tag(found[0]):
-            closest = closest_tag(found[0], tags)
-            hint = f"did you mean {closest}?" if closest else f"it knows {some_tags(tags)}"
-            warnings.warn(
-                f"text {number} begins with {found[0]}, which is not a tag of this model and is "
-                f"read as text; {hint}",
-                stacklevel=2,
-            )
-            return
-    rows = zip(texts, starts, strict=True)
-    untagged = [n for n, (text, start) in enumerate(rows, 1) if text.strip() and not start]
-    if untagged and not description.get("default_tags"):
-        warnings.warn(
-            f"text {untagged[0]}, and perhaps others, has no language tag, such as {tags[0]}, "
-            "which this model needs; see --language",
-            stacklevel=2,
-        )
 
 
 def tagged(texts: Sequence[str], tags: Sequence[str]) -> list[str]:

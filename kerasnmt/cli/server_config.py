@@ -22,7 +22,8 @@ def server_config(
 
     The files are for
     `tensorflow_model_server --model_config_file=… --enable_batching --batching_parameters_file=…`.
-    Write them again after you add or remove a model. A new version of a model needs no change.
+    Write them again after you add or remove a model; batching_parameters.txt stays if it is there.
+    A new version of a model needs no change.
     """
     from kerasnmt.serving import write_server_config
 

@@ -27,7 +27,6 @@ from kerasnmt.cli.requests import (
     check_fields,
     checked_tags,
     tagged,
-    warn_of_languages,
     with_lines,
 )
 from kerasnmt.cli.streams import write_words
@@ -41,6 +40,7 @@ from kerasnmt.cli.terms import (
 )
 from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
+from kerasnmt.tasks.language_tags import warn_of_languages
 
 
 def translate(
@@ -239,9 +239,9 @@ def translate(
     for request, records in with_lines(chunks, {"prefix": prefix, "terms": terms}):
         if start:
             request["text"] = tagged(request["text"], start)
-        if not done and "text" in request:
-            warn_of_languages(request["text"], translator.description)
         if stream:
+            if not done:
+                warn_of_languages(request["text"], translator.description)
             write_words(translator, request, done, sys.stdout)
         else:
             rows = answers.of(translator, request, batch_size=batch_size, first_number=done + 1)

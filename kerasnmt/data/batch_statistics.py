@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import tensorflow as tf
 
+from kerasnmt.ids import PAD_ID, UNKNOWN_ID
+
 
 @dataclass(frozen=True)
 class BatchStatistics:
@@ -23,6 +25,8 @@ class BatchStatistics:
         shapes: Number of batches of each shape `(batch, source_length, target_length)`.
         lengths: For `source` and `target`, the numbers of sentences with 0, 1, 2, … tokens,
             including the end token.
+        unknown: For `source` and `target`, the fraction of the tokens, without end tokens, that are
+            not in the vocabulary, from 0 to 1. Extended ids are not counted.
     """
 
     batches: int
@@ -33,6 +37,7 @@ class BatchStatistics:
     target_padding: float
     shapes: dict[tuple[int, int, int], int]
     lengths: dict[str, list[int]]
+    unknown: dict[str, float]
 
     @property
     def padding_share(self) -> float:
@@ -41,6 +46,21 @@ class BatchStatistics:
         positions = self.source_tokens / (1 - self.source_padding)
         positions += self.target_tokens / (1 - self.target_padding)
         return 1 - tokens / positions
+
+
+def unknown_tokens(shares: dict[str, float]) -> str | None:
+    """Return a warning if most tokens of a side are not in the vocabulary, or None.
+
+    Args:
+        shares: See `BatchStatistics.unknown`.
+    """
+    if all(share <= 0.5 for share in shares.values()):
+        return None
+    found = " and ".join(f"{share:.0%} of the {side} tokens" for side, share in shares.items())
+    return (
+        f"{found} are not in the vocabulary. Each side needs the tokenizer that was trained on it: "
+        "are the two swapped, or do they belong to other data?"
+    )
 
 
 def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
@@ -64,12 +84,14 @@ def statistics_of(
     """Return the statistics of batches of arrays; see `describe_batches`."""
     shapes: Counter[tuple[int, int, int]] = Counter()
     lengths: dict[str, Counter[int]] = {"source": Counter(), "target": Counter()}
+    unknown = Counter[str]()
     for inputs, targets, _ in batches:
         source = inputs["source_ids"]
         shapes[(*source.shape, targets.shape[1])] += 1
-        real = (targets != 0).any(axis=1)  # without rows of padding
+        real = (targets != PAD_ID).any(axis=1)  # without rows of padding
         for side, ids in (("source", source), ("target", targets)):
-            lengths[side].update((ids[real] != 0).sum(axis=1).tolist())
+            lengths[side].update((ids[real] != PAD_ID).sum(axis=1).tolist())
+            unknown[side] += int((ids == UNKNOWN_ID).sum())
     if not shapes:
         raise ValueError(
             "Expected at least one batch. Received: an empty dataset. All pairs were dropped, "
@@ -79,9 +101,10 @@ def statistics_of(
     source_tokens, target_tokens = (
         sum(length * count for length, count in counts.items()) for counts in lengths.values()
     )
+    sentences = lengths["source"].total()
     return BatchStatistics(
         batches=shapes.total(),
-        sentences=lengths["source"].total(),
+        sentences=sentences,
         source_tokens=source_tokens,
         target_tokens=target_tokens,
         source_padding=1 - source_tokens / sum(b * s * count for (b, s, _), count in sizes),
@@ -90,5 +113,9 @@ def statistics_of(
         lengths={
             side: [counts[length] for length in range(max(counts, default=-1) + 1)]
             for side, counts in lengths.items()
+        },
+        unknown={
+            side: unknown[side] / max(tokens - sentences, 1)
+            for side, tokens in (("source", source_tokens), ("target", target_tokens))
         },
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -77,10 +78,10 @@ def batches(
 
     Args:
         pairs: Pairs in one of these forms: a dataset of `(source, target)` string scalars, such as
-            `read_parallel` returns; an iterable of tuples of `str` that begin with source and
-            target, such as `builtin_corpus` returns; a tuple of two columns, `(sources, targets)`,
-            such as lists or pandas Series; an array or a tensor of strings `[n, 2]`; a pandas
-            DataFrame; an iterable of dicts; a function that returns one of these, which is called
+            `read_parallel` returns; an iterable of tuples of two `str`, which no further texts
+            or numbers follow, as `builtin_corpus` returns; a tuple of two columns, `(sources,
+            targets)`, such as lists or pandas Series; an array or a tensor of strings `[n, 2]`; a
+            pandas DataFrame; an iterable of dicts; a function that returns one of these, called
             in each epoch, and whose pairs are read one by one; or `Shards`, which are read in
             another order in each epoch, without `alignments`, `contexts`, `sample_weight` and
             `cache`.
@@ -380,8 +381,9 @@ def as_pairs(
         return _generated(lambda: rows(pairs(), source_key, target_key))
     if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes | tf.data.Dataset):
         sides = [*map(_pair, rows(pairs, source_key, target_key))]
-        if sides:
-            return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*sides, strict=True))))
+        if not sides:
+            raise ValueError(f"Expected at least one pair. Received: pairs={pairs!r:.200}.")
+        return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*sides, strict=True))))
     raise ValueError(f"{_EXPECTED_PAIRS} Received: pairs={pairs!r:.200}.")
 
 
@@ -397,8 +399,15 @@ def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
 
 
 def _pair(row: Any) -> tuple[str, str]:
-    """Return the source and the target, which are the first two entries of a row."""
+    """Return the source and the target, which are the first two entries of a row.
+
+    The others may be anything but texts and numbers, such as an id or a weight, which a user who
+    passes them believes to be read.
+    """
     pair = row[:2] if isinstance(row, tuple | list) else ()
-    if [*map(type, pair)] != [str, str]:
-        raise ValueError(f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}.")
+    if [*map(type, pair)] != [str, str] or any(isinstance(one, str | Real) for one in row[2:]):
+        raise ValueError(
+            f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}. Write numbers as texts, str(7), and "
+            "pass weights as sample_weight."
+        )
     return without_surrogates(pair[0]), without_surrogates(pair[1])

@@ -110,15 +110,18 @@ def is_utf8(path: str | os.PathLike, number: int, text: bytes, malformed: Malfor
     """Return whether the text of a line is UTF-8, after the error if it is not."""
     try:
         text.decode()
+        if b"\0" not in text:
+            return True
+        reason = "it has NUL characters, as UTF-16 has"
     except UnicodeDecodeError as error:
-        malformed(
-            ValueError(
-                f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "
-                f"({error.reason}). Convert the file, for example with iconv."
-            )
+        reason = error.reason
+    malformed(
+        ValueError(
+            f"Expected UTF-8 text. Received: path={str(path)!r}, whose line {number} is not "
+            f"({reason}). Convert the file, for example with iconv."
         )
-        return False
-    return True
+    )
+    return False
 
 
 def raw_lines(path: str | os.PathLike) -> Iterator[bytes]:

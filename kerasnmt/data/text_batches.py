@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from kerasnmt.columns import as_weights, check_same_index
 from kerasnmt.data.batch_options import BatchOptions
-from kerasnmt.data.batch_statistics import describe_batches
+from kerasnmt.data.batch_statistics import describe_batches, unknown_tokens
 from kerasnmt.data.batching import Examples, as_pairs, batches_of, check_count
 from kerasnmt.data.shards import Shards
 
@@ -17,7 +17,7 @@ from kerasnmt.data.shards import Shards
 def counted_batches(
     pairs: Any, *tokenizers: Any, sample_weight: Any = None, **options: Any
 ) -> tf.data.Dataset:
-    """Return batches, and warn if pairs are dropped.
+    """Return batches, and warn if pairs are dropped, or if most tokens are unknown.
 
     The pairs are tokenized once more to count them. `Shards` and infinite datasets are not counted;
     only their first batch is read.
@@ -43,7 +43,8 @@ def counted_batches(
         describe_batches(dataset.take(1))
         return dataset
     in_order = batches_of(examples, *tokenizers, replace(chosen, shuffle=False))
-    kept = describe_batches(in_order).sentences
+    statistics = describe_batches(in_order)
+    kept = statistics.sentences
     total = int(pairs.cardinality())
     if total < 0:
         total = int(pairs.reduce(0, lambda count, *_: count + 1))
@@ -54,6 +55,8 @@ def counted_batches(
             "another max_length",
             stacklevel=5,
         )
+    if message := unknown_tokens(statistics.unknown):
+        warnings.warn(message, stacklevel=5)
     return dataset
 
 

@@ -20,7 +20,9 @@ class _FrozenWhole(type(keras.layers.Layer)):  # type: ignore[misc]  # Keras has
 
     def __call__(cls, *args: Any, **kwargs) -> Any:
         layer = super().__call__(*args, **kwargs)
-        if not layer.trainable:  # on TensorFlow, to set it to False again has no effect
+        # Keras refuses a layer without `super().__init__()`, which has no `trainable`, when it is
+        # called. On TensorFlow, to set `trainable` to False again has no effect.
+        if not getattr(layer, "trainable", True):
             for _, inside in layers_within(layer):
                 inside.trainable = False
         return layer

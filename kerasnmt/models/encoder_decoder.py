@@ -1,6 +1,8 @@
 """Base class of models with an encoder, a bridge and a decoder."""
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import keras
@@ -496,12 +498,14 @@ class EncoderDecoder(SearchModel):
         self._check_arrays(x, y)
         if isinstance(validation_data, tuple):
             self._check_arrays(*validation_data[:2])
-        return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
+        with _data_may_end(kwargs):
+            return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
 
     def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> Any:
         """Measure loss and metrics; see `keras.Model.evaluate`. Arrays are checked as in `fit`."""
         self._check_arrays(x, y)
-        return super().evaluate(x, y, *args, **kwargs)
+        with _data_may_end(kwargs):
+            return super().evaluate(x, y, *args, **kwargs)
 
     def train_on_batch(
         self,
@@ -609,6 +613,18 @@ class EncoderDecoder(SearchModel):
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
             for path, kind, count in rows:
                 print_fn(f"{path:{widths[0]}}  {kind:{widths[1]}}  {count:>{widths[2]}}")
+
+
+@contextmanager
+def _data_may_end(options: Mapping[str, Any]) -> Iterator[None]:
+    """Do not warn at the end of data whose number of batches is unknown, unless it was requested.
+
+    Keras warns at the end of the first epoch of such data as if it had too few batches.
+    """
+    with warnings.catch_warnings():
+        if {"steps_per_epoch", "validation_steps", "steps"}.isdisjoint(options):
+            warnings.filterwarnings("ignore", "Your input ran out of data")
+        yield
 
 
 def _refuse_class_weight(class_weight: Any) -> None:

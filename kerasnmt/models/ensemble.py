@@ -36,6 +36,12 @@ class Ensemble(TranslationModel):
         self.search_options = models[0].search_options
         self.built = True
 
+    def set_language(self, language: str) -> None:
+        """Read sources without a tag as texts in a language, also in the members."""
+        super().set_language(language)
+        for model in self.models:  # whose tokenizers a loaded ensemble has
+            model.set_language(language)
+
     def save_to_preset(self, *args: Any, **kwargs) -> str:
         """Raise an error, because a preset contains one model.
 

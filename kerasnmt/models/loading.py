@@ -1,6 +1,7 @@
 """Loading of models from files."""
 
 import os
+import zipfile
 from typing import Any
 
 import keras
@@ -26,7 +27,16 @@ def load_model(path: str | os.PathLike, **options) -> Any:
     """
     if "://" not in os.fspath(path) and not os.path.exists(path):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
+    if os.path.isdir(path):
+        raise ValueError(
+            f"Expected a file of model.save, such as model.keras. Received: {path}, a folder. Load "
+            "an export with kerasnmt.serving.load_export, a preset with kerasnmt.zoo.from_preset."
+        )
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as file:  # h5py, which jumps within a file, skips the check
+                if damaged := file.testzip():
+                    raise ValueError(f"wrong checksum of {damaged}")
         return keras.saving.load_model(path, **options)
     except Exception as error:  # a damaged file can raise any error
         reason = " ".join(str(error).split())

@@ -49,12 +49,18 @@ class TextModel(Composite, keras.Model):
         """Options of the methods that search, for those that a call leaves out.
 
         A preset has the options with which it was scored, and the model of a finished run those of
-        its recipe. The config of the model keeps them.
+        its recipe. The config of the model keeps them. Change one with
+        `model.search_options["beam_size"] = 3`, or set all of them.
         """
-        return _plain(self._translators.search_options)
+        return self._translators.search_options
 
     @search_options.setter
     def search_options(self, options: Mapping[str, Any]) -> None:
+        if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+            raise ValueError(
+                "Expected a dict of search options, such as {'beam_size': 5}, or {} for none. "
+                f"Received: search_options={options!r}"
+            )
         if options and self.options_class is None:
             raise ValueError(
                 f"Expected no search options, because {self.name} does not search. Received: "
@@ -98,7 +104,6 @@ class TextModel(Composite, keras.Model):
                 range.
         """
         self._need_tokenizers()
-        options = {**self.search_options, **options}
         return hooks.export(self, directory, weights=weights, **options)
 
     def save_to_preset(
@@ -199,7 +204,7 @@ class TextModel(Composite, keras.Model):
         try:
             kind.from_keywords(merged)
         except ValueError as error:  # the keywords contradict an option of the model
-            raise ValueError(f"{error} The model has search_options={own!r}.") from error
+            raise ValueError(f"{error}. The model has search_options={own!r}.") from error
         return self._translator(**{k: v for k, v in merged.items() if k not in without})
 
     def _need_tokenizers(self) -> None:
@@ -219,7 +224,7 @@ class TextModel(Composite, keras.Model):
         """
         config = super().get_config()
         if options := self.search_options:
-            config["search_options"] = options
+            config["search_options"] = _plain(options)
         for name in _KEPT:
             if (part := getattr(self, name)) is not None:
                 config[name] = part.document()

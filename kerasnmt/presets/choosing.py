@@ -1,11 +1,12 @@
 """Choice of presets by what they do. It reads only their descriptions, without Keras."""
 
-import json
+import warnings
 from typing import Any
 
 from kerasnmt.languages import closest_tag, language_code
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets import folders
+from kerasnmt.presets.metadata import read_metadata
 
 
 def find_presets(*, task: str | None = None, language: str | None = None) -> list[str]:
@@ -38,11 +39,17 @@ def find_presets(*, task: str | None = None, language: str | None = None) -> lis
 
 
 def preset_descriptions() -> dict[str, dict[str, Any]]:
-    """Return the content of `metadata.json` of the presets that have a name, sorted by name."""
-    return {
-        name: json.loads((folder / folders.METADATA).read_bytes())
-        for name, folder in folders.shipped_presets().items()
-    }
+    """Return the content of `metadata.json` of the presets that have a name, sorted by name.
+
+    A preset that is damaged, or in a newer format, is left out, with a warning.
+    """
+    descriptions = {}
+    for name, folder in folders.shipped_presets().items():
+        try:
+            descriptions[name] = read_metadata(folder)
+        except ValueError as error:
+            warnings.warn(f"the preset {name} is left out. {error}", stacklevel=2)
+    return descriptions
 
 
 def task_of_preset(metadata: dict[str, Any]) -> str:

@@ -29,8 +29,16 @@ def shipped_presets() -> dict[str, Path]:
     `kerasnmt-presets`; the library's own; and those in the folders of the environment variable
     `KERASNMT_PRESETS`. If two have the same name, the later one counts.
     """
-    own = os.environ.get("KERASNMT_PRESETS", "").split(os.pathsep)
-    places = [*_installed(), SECOND, SHIPPED, *map(Path, filter(None, own))]
+    own = filter(None, os.environ.get("KERASNMT_PRESETS", "").split(os.pathsep))
+    named = [Path(place).expanduser() for place in own]
+    for place in named:
+        if not any(place.glob(f"*/{METADATA}")):
+            warnings.warn(
+                f"expected folders of presets in each folder of KERASNMT_PRESETS. Received: {place}, "
+                "which has none",
+                stacklevel=3,
+            )
+    places = [*_installed(), SECOND, SHIPPED, *named]
     found = {path.parent.name: path.parent for one in places for path in one.glob(f"*/{METADATA}")}
     return dict(sorted(found.items()))
 
@@ -42,7 +50,7 @@ def _installed() -> list[Path]:
     for point in entry_points(group="kerasnmt.presets"):
         try:
             spec = find_spec(point.value)
-        except Exception:  # the package around it cannot be imported
+        except (Exception, SystemExit):  # the package around it cannot be imported
             spec = None
         if spec is None or not spec.submodule_search_locations:
             warnings.warn(

@@ -21,42 +21,11 @@ from kerasnmt.presets.weights import FORMATS, read_weights, write_weights
 from kerasnmt.models.search_model import SearchModel
 from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets.folders import CONFIG, METADATA
+from kerasnmt.presets.metadata import ABOUT, FORMAT, TOKENIZER, WEIGHTS, is_of, read_metadata
 from kerasnmt.shortlist import Shortlist
 from kerasnmt.version import __version__
 
-FORMAT = 1
-TOKENIZER, WEIGHTS, CARD = "tokenizer.json", "model.weights.h5", "README.md"
-
-# Keys of a preset's description, and their types.
-_ABOUT = {
-    "task": str,
-    "description": str,
-    "demonstration": bool,
-    "good_for": str,
-    "not_for": str,
-    "bias": str,
-    "languages": list,
-    "license": str,
-    "attribution": str,
-    "score": str,
-    "low_score": float,
-    "model": dict,
-    "evaluation": str,
-    "search": dict,
-    "examples": list,
-}
-# Keys of `metadata.json`, and their types.
-_METADATA = {
-    "kerasnmt_version": str,
-    "keras_version": str,
-    "model": str,
-    "pipeline_tag": str,
-    "inputs": list,
-    "parameters": int,
-    "weights": str,
-    "files": dict,
-    "about": dict,
-}
+CARD = "README.md"
 
 
 class Preset:
@@ -84,7 +53,7 @@ class Preset:
 
     def __init__(self, folder: str | os.PathLike) -> None:
         self.folder = Path(folder)
-        self.metadata = self._read_metadata()
+        self.metadata = read_metadata(self.folder)
 
     @property
     def model_name(self) -> str:
@@ -193,30 +162,6 @@ class Preset:
         with atomic_write(self.folder / METADATA) as temporary:
             temporary.write_text(_json(self.metadata), encoding="utf-8")
 
-    def _read_metadata(self) -> dict[str, Any]:
-        path = self.folder / METADATA
-        if not path.exists():
-            raise ValueError(
-                f"Expected the folder of a preset, with a {METADATA}. Received: {self.folder}"
-            )
-        try:
-            metadata = json.loads(self._read(METADATA))
-            newer = type(metadata["format"]) is int and metadata["format"] > FORMAT
-            known = newer or (metadata["format"] == FORMAT and _is_complete(metadata))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            newer = known = False
-        if newer:
-            raise ValueError(
-                f"{self.folder}: expected a preset with format {FORMAT} or older. Received: format "
-                f"{metadata['format']!s:.20}. Install a newer kerasnmt; you have {__version__}."
-            )
-        if not known:
-            raise ValueError(
-                f"{path}: expected the metadata of a preset. Received: another file, or a damaged "
-                "one. Copy the preset again."
-            )
-        return metadata
-
     def _read(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8")
 
@@ -320,11 +265,11 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
     if not isinstance(about, Mapping):
         raise ValueError(f"Expected about to be a dict. Received: about={about!r:.200}")
     for key, value in about.items():
-        if key not in _ABOUT:
-            known = [f"about.{name}" for name in _ABOUT]
+        if key not in ABOUT:
+            known = [f"about.{name}" for name in ABOUT]
             raise ValueError(unknown_name_message(f"about.{key}", known, "key"))
-        if not _is_of(value, _ABOUT[key]):
-            kind = "a finite number" if _ABOUT[key] is float else f"of type {_ABOUT[key].__name__}"
+        if not is_of(value, ABOUT[key]):
+            kind = "a finite number" if ABOUT[key] is float else f"of type {ABOUT[key].__name__}"
             raise ValueError(f"Expected about.{key} to be {kind}. Received: about.{key}={value!r}")
     for language in about.get("languages", []):
         if not isinstance(language, str):
@@ -363,28 +308,6 @@ def _checked_search(about: Mapping[str, Any], origin: str = "") -> dict[str, Any
         return TranslationOptions.with_changes(about.get("search", {}), [])
     except ValueError as error:
         raise ValueError(f"{origin}about.search: {error}") from error
-
-
-def _is_complete(metadata: dict[str, Any]) -> bool:
-    """Return whether metadata has all keys of this format. A later version may add others."""
-    about = metadata["about"]
-    return (
-        all(isinstance(metadata[key], kind) for key, kind in _METADATA.items())
-        and metadata["weights"] in FORMATS
-        and metadata["files"].keys() == {CONFIG, TOKENIZER, WEIGHTS}
-        and all(
-            isinstance(file["sha256"], str) and type(file["bytes"]) is int and file["bytes"] >= 0
-            for file in metadata["files"].values()
-        )
-        and all(_is_of(about[key], kind) for key, kind in _ABOUT.items() if key in about)
-    )
-
-
-def _is_of(value: Any, kind: type) -> bool:
-    """Return whether a value of a description has this type. A number must be finite."""
-    if kind is not float:
-        return isinstance(value, kind)
-    return isinstance(value, int | float) and type(value) is not bool and math.isfinite(value)
 
 
 def _json(value: Any) -> str:

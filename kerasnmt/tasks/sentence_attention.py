@@ -165,7 +165,9 @@ class SentenceAttention(NamedTuple):
             word_indices(self.target_tokens, target_kind),
         )
 
-    def by_words(self, source_kind: str, target_kind: str) -> SentenceAttention:
+    def by_words(
+        self, source_kind: str | None = None, target_kind: str | None = None
+    ) -> SentenceAttention:
         """Merge tokens into words.
 
         Weights are summed over the tokens of a source word, and averaged over the tokens of a
@@ -173,12 +175,21 @@ class SentenceAttention(NamedTuple):
 
         Args:
             source_kind: Kind of the tokens of source and context; see
-                `kerasnmt.text.word_indices`.
-            target_kind: Kind of the tokens of the translation.
+                `kerasnmt.text.word_indices`. If None, the first of `kinds`.
+            target_kind: Kind of the tokens of the translation. If None, the second of `kinds`.
 
         Returns:
             The attention between words.
+
+        Raises:
+            ValueError: If a kind is neither given nor known.
         """
+        source_kind, target_kind = source_kind or self.kinds[0], target_kind or self.kinds[1]
+        if source_kind is None or target_kind is None:
+            raise ValueError(
+                "Expected the kinds of the tokens, such as by_words('characters', 'characters'), "
+                f"because this attention does not know them. Received: kinds={self.kinds}."
+            )
         source, source_words = _word_matrix(self.source_tokens, source_kind)
         target, target_words = _word_matrix(self.target_tokens, target_kind)
         means = target_words / target_words.sum(axis=1, keepdims=True)

@@ -18,7 +18,7 @@ from kerasnmt.tasks.streaming import joined
 from kerasnmt.tasks.task import Steps
 from kerasnmt.tasks.wanted_terms import checked_parts
 from kerasnmt.text.letter_case import HAS_LOWERCASE
-from kerasnmt.text.parts import Parts, looked_up
+from kerasnmt.text.parts import Parts, in_every_form, looked_up
 from kerasnmt.text.sentence_case import has_lowercase, in_capitals
 from kerasnmt.text.split_sentences import join_sentences, split_parts
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
@@ -138,7 +138,9 @@ class TranslationTask(SearchTask):
         _check_replacement(model, replace_unknown, dictionary)
         tags = model.source_tokenizer.tags
         self.parts = Parts(split_words, tags) if split_words or split_sentences else None
-        self.lexicon = lexicon or {}
+        self.lexicon = in_every_form(lexicon or {})
+        if self.parts is not None:
+            self.parts.warn_of_lost(lexicon or {})
         self.shortlist = ShortlistInGraph(model) if shortlist else None
         self.codec = TranslationCodec(
             model.source_tokenizer,
@@ -146,7 +148,7 @@ class TranslationTask(SearchTask):
             model.copies,
             replace_unknown=replace_unknown,
             dictionary=dictionary,
-            lexicon=lexicon,
+            lexicon=self.lexicon,
             sentence_case=sentence_case,
         )
         self.fields = ("text", "context") if model.reads_context else ("text",)

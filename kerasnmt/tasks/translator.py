@@ -12,6 +12,7 @@ from kerasnmt.columns import as_list, as_texts, check_same_index, check_same_len
 from kerasnmt.png import png_of
 from kerasnmt.sizes import check_size
 from kerasnmt.tasks.confidence import Confidence
+from kerasnmt.tasks.language_tags import warn_of_languages
 from kerasnmt.tasks.one_or_many import one_or_many
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode
 from kerasnmt.tasks.served_model import ABSENT_SCORE, Progress, ServedModel
@@ -699,6 +700,10 @@ class Translator:
         if not lengths:
             return []
         function = self._function(name)
+        if first_number in (None, 1) and "text" in columns:
+            texts = columns["text"]
+            strings = [one if isinstance(one, str) else decode(one) for one in texts]
+            warn_of_languages(strings, self.description)
         if first_number is not None and self._model.source_lengths is not None:
             self._warn_of_cuts(columns[self.fields[0]], first_number)
 

@@ -3,6 +3,7 @@
 import functools
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -45,6 +46,19 @@ class Parts(NamedTuple):
         parts = (split_into_words if self.words else split_text)(text[len(tags) :])
         return [tags + part if part else part for part in parts]
 
+    def warn_of_lost(self, lexicon: Mapping[str, str]) -> None:
+        """Warn of the texts of a lexicon that are never looked up, because they are no part."""
+        lost = [
+            text for text in lexicon if tags_at_start(text, self.tags) or self.split(text) != [text]
+        ]
+        if lost:
+            named = ", ".join(map(repr, lost[:3])) + (", …" if len(lost) > 3 else "")
+            warnings.warn(
+                f"{len(lost)} texts of the lexicon are never found: {named}. Texts are split into "
+                f"single {self.unit}s, without tags and the signs around them, and then looked up",
+                stacklevel=2,
+            )
+
 
 @functools.lru_cache(maxsize=16)
 def starts_with(tags: tuple[str, ...]) -> str:
@@ -78,6 +92,19 @@ def _bare(word: str) -> str:
     if len(word) > 1 and word[0] in APOSTROPHES and word[-1] in APOSTROPHES:
         word = word[1:-1]
     return "" if all(one in APOSTROPHES for one in word) else word
+
+
+def in_every_form(lexicon: Mapping[str, str]) -> dict[str, str]:
+    """Return a lexicon whose texts are also there in the other Unicode form and apostrophe."""
+    every = dict(lexicon)
+    for change in (
+        lambda text: text.replace("’", "'"),
+        lambda text: text.replace("'", "’"),
+        functools.partial(unicodedata.normalize, "NFC"),
+        functools.partial(unicodedata.normalize, "NFD"),
+    ):
+        every |= {change(text): answer for text, answer in every.items()} | every
+    return every
 
 
 def looked_up(text: str, lexicon: Mapping[str, str], tags: Iterable[str]) -> str:

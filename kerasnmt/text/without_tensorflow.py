@@ -326,10 +326,10 @@ _TOKENIZERS = {
 
 def capitals(characters: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the uppercase letter, and the lowercase letter, of each letter that has both."""
-    turkish = {"ı": "I", "i": "İ"} if "ı" in characters else {}
+    special = {"ß": "ẞ"} | ({"ı": "I", "i": "İ"} if "ı" in characters else {})
     for lower in characters:
-        upper = turkish.get(lower, lower.upper())
-        if lower in turkish or (len(upper) == 1 and upper != lower == upper.lower()):
+        upper = special.get(lower, lower.upper())
+        if lower in special or (len(upper) == 1 and upper != lower == upper.lower()):
             yield upper, lower
 
 

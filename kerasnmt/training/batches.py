@@ -34,6 +34,8 @@ class EpochStatistics(NamedTuple):
             data. The number of batches depends on it.
         lengths: Numbers of sentences of each length; see `BatchStatistics`. It is empty in runs of
             earlier versions.
+        unknown: Fractions of unknown tokens; see `BatchStatistics`. It is empty in runs of earlier
+            versions.
     """
 
     pairs: int
@@ -42,6 +44,7 @@ class EpochStatistics(NamedTuple):
     padding_share: float
     readers: int = 1
     lengths: dict[str, list[int]] = {}  # noqa: RUF012
+    unknown: dict[str, float] = {}  # noqa: RUF012
 
     @classmethod
     def of(cls, pairs: int, counted: Sequence[BatchStatistics]) -> Self:
@@ -57,7 +60,13 @@ class EpochStatistics(NamedTuple):
         }
         sentences = sum(one.sentences for one in counted)
         padding_share = 1 - tokens / positions
-        return cls(pairs, sentences, counted[0].batches, padding_share, len(counted), lengths)
+        unknown = {
+            side: sum(one.unknown[side] * one.sentences for one in counted) / sentences
+            for side in lengths
+        }
+        return cls(
+            pairs, sentences, counted[0].batches, padding_share, len(counted), lengths, unknown
+        )
 
 
 class RecipeBatches:

@@ -7,6 +7,7 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from kerasnmt.data.batch_statistics import unknown_tokens
 from kerasnmt.models import Seq2Seq
 from kerasnmt.progress_lines import say
 from kerasnmt.text import Tokenizer
@@ -121,6 +122,8 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         validation = batches.held_out("validation")
     if not trained and (slow := _slow_average(recipe, statistics.batches)):
         say(console, slow)
+    if strange := unknown_tokens(statistics.unknown):
+        say(console, f"data.train: {strange}")
     say(console, _description(recipe.model.name, model, statistics))
     return Prepared(start, batches, read.tokenizers, devices, statistics, validation)
 

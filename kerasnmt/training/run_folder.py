@@ -1,16 +1,14 @@
 """Files of a training run."""
 
-import fcntl
 import json
 import math
 import os
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from kerasnmt.atomic_write import atomic_write
+from kerasnmt.folder_lock import LOCK, locked_folder
 from kerasnmt.presets.folders import is_preset_folder
 
 
@@ -47,59 +45,11 @@ class RunFolder:
         self.logs = self.path / "logs"
         self.results = self.path / "results.json"
         self.translations = self.path / "translations"
-        self.lock = self.path / ".lock"
+        self.lock = self.path / LOCK
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Lock the folder for other training processes.
-
-        The operating system releases the lock when the process ends, even if the process is killed.
-
-        Raises:
-            ValueError: If another process has the lock.
-        """
-        is_new = not self.path.exists()
-        descriptor = self._take_lock()
-        try:
-            os.truncate(descriptor, 0)
-            os.write(descriptor, f"{os.getpid()}\n".encode())
-            yield
-        finally:
-            self.lock.unlink(missing_ok=True)
-            os.close(descriptor)
-            if is_new:
-                with suppress(OSError):  # the folder is not empty
-                    self.path.rmdir()
-
-    def _take_lock(self) -> int:
-        while True:
-            self.path.mkdir(parents=True, exist_ok=True)
-            try:
-                descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o666)
-            except FileNotFoundError:  # another process has ended and deleted the empty folder
-                continue
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                process = os.read(descriptor, 20).decode().strip() or "of another run"
-                os.close(descriptor)
-                raise ValueError(
-                    "Expected a folder in which no other process trains. Received: "
-                    f"{self.path}, in use by the process {process}. Choose another folder, or wait "
-                    "until it ends."
-                ) from None
-            except OSError:
-                warnings.warn(
-                    f"{self.path}: the file system has no locks; use the folder for one process "
-                    "at a time",
-                    stacklevel=4,
-                )
-                return descriptor
-            # The process that had the lock before may have deleted the file in the meantime.
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), os.stat(self.lock)):
-                    return descriptor
-            os.close(descriptor)
+    def locked(self) -> AbstractContextManager[None]:
+        """Lock the folder for other training processes; see `locked_folder`."""
+        return locked_folder(self.path, "trains")
 
     def check_unused(self) -> None:
         """Check that a new run may start in the folder.
@@ -112,7 +62,8 @@ class RunFolder:
                 f"Expected an output folder without a preset. Received: {self.path}, a preset, "
                 "whose files a run would replace. Choose another folder."
             )
-        for path in (self.recipe, self.model):
+        written = (self.recipe, self.model, self.checkpoints, self.history, self.results)
+        for path in written:
             if path.exists():
                 raise ValueError(
                     f"Expected an output folder without a run. Received: {self.path}, which has a "

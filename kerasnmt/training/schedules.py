@@ -55,10 +55,10 @@ def learning_rate_schedule(
     Args:
         learning_rate: Maximum learning rate.
         steps: Total number of steps.
-        schedule: `"constant"`; `"cosine"`, which falls to zero at the last step; or
+        schedule: `"constant"`; `"cosine"`, which would reach zero after the last step; or
             `"inverse_sqrt"`, which falls with the square root of the steps, after a warm-up.
         warmup_steps: Number of steps of the warm-up, in which the learning rate rises linearly from
-            zero.
+            zero, or with `"inverse_sqrt"` from `learning_rate / warmup_steps`.
 
     Returns:
         A Keras schedule, or a number if the learning rate is constant.

@@ -1,7 +1,7 @@
 """Training from a recipe."""
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -306,7 +306,7 @@ def _calibrated(prepared: Prepared) -> tuple[Any, Calibration | None]:
     sources, references, *others = ([column[row] for row in rows] for column in columns)
     stored.search_options = model.search_options = prepared.recipe.search.options
     found = model.confidence(sources, contexts=others[0] if others else None)
-    if any(one.words for one in found):  # no words if the model has learned nothing
+    with suppress(ValueError):  # of a model that makes no mistake, or has learned nothing
         stored.calibration = model.calibration = Calibration.fit(found, references)
     with atomic_write(path) as temporary:
         stored.save(temporary)

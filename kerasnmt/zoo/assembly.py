@@ -255,6 +255,11 @@ def attention_layer(
     is_name = isinstance(kind, str)
     if is_name and kind not in kinds:
         raise ValueError(unknown_name_message(kind, kinds, "attention"))
+    if not is_name and not isinstance(kind, layers.BaseAttention):
+        raise ValueError(
+            f"Expected an attention layer or its name. Received: attention={kind!r:.60}. A score "
+            "is a part of an attention: Attention(GeneralScore(256))."
+        )
     if kind != "global" and coverage is not None:
         raise ValueError(
             f"Expected coverage=None, because attention={kind!r:.60} takes its place. "

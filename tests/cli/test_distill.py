@@ -5,6 +5,7 @@ import pytest
 
 from kerasnmt import progress_lines
 from kerasnmt.cli import distill
+from kerasnmt.folder_lock import locked_folder
 from tests.cli.conftest import write
 
 SOURCES = ["Anna sees two dogs .", "The man sleeps .", "", "Two old men read .", "He sees Anna ."]
@@ -120,3 +121,16 @@ def test_bad_texts(kerasnmt, export_folder, source, tmp_path):
         assert done.err.startswith("error: Expected ") and done.err.count("\n") == 1
         assert problem in done.err
     assert [*tmp_path.glob("pairs*")] == []
+
+
+def test_another_process_with_the_same_output(kerasnmt, export_folder, source, tmp_path):
+    output = tmp_path / "pairs.tsv"
+    arguments = ("distill", export_folder, "--source", source, "--output", output, "--jobs", 1)
+    with locked_folder(tmp_path / "pairs.tsv.parts", "makes pairs.tsv"):
+        done = kerasnmt(*arguments)
+    assert done.code == 2 and "in which no other process makes pairs.tsv. Received:" in done.err
+    assert not output.exists() and kerasnmt(*arguments).code == 0
+    output.unlink()
+    output.symlink_to(tmp_path / "nowhere")
+    done = kerasnmt(*arguments)
+    assert done.code == 2 and "Expected a new file." in done.err and output.is_symlink()

@@ -9,9 +9,9 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.cli.loading import load_translator
-from kerasnmt.cli.requests import warn_of_languages
 from kerasnmt.models import load_model
 from kerasnmt.tasks import Translator
+from kerasnmt.tasks.language_tags import warn_of_languages
 from kerasnmt.text import CharacterTokenizer
 from tests.cli.conftest import write
 
@@ -278,3 +278,19 @@ def test_an_export_knows_its_tags(kerasnmt, tagged_run, tmp_path, runtime):
     assert kerasnmt("translate", tmp_path / "export", "--tags", "V;PST", **given) == expected
     done = kerasnmt("translate", tmp_path / "export", "--tags", "V;XX", **given)
     assert (done.code, done.err.count("with <XX>.")) == (2, 1)
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_each_model_of_a_comparison_gets_its_own_tags(kerasnmt, tagged_run, tmp_path):
+    letters = CharacterTokenizer([*"abcdefghijklmnopqrstuvwxyz"])
+    sources = CharacterTokenizer(["<de>", *"acegklow"])
+    zoo.bahdanau_gru(sources, letters, units=8).save_to_preset(tmp_path / "twin")
+    pairs = write(tmp_path / "pairs.tsv", ["walk\ta", "go\tc"])
+    arguments = ("--pairs", pairs, "--tags", "de", "--json")
+    one, other = tagged_run, tmp_path / "twin"
+    alone = [json.loads(kerasnmt("evaluate", it, *arguments).out)["chrf"] for it in (one, other)]
+    for first, second, expected in ((one, other, alone), (other, one, alone[::-1])):
+        done = json.loads(kerasnmt("evaluate", first, *arguments, "--baseline", second).out)
+        assert [done["chrf"], done["baseline_chrf"]] == expected
+    done = kerasnmt("translate", tagged_run, "--language", "de", "--tags", "no", stdin="walk\n")
+    assert (done.code, done.err) == (2, "error: Expected one language. Received: de;no.\n")

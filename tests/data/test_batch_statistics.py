@@ -1,9 +1,12 @@
+import warnings
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from kerasnmt.data import batches, describe_batches
-from kerasnmt.data.batch_statistics import statistics_of
+from kerasnmt.data.batch_statistics import statistics_of, unknown_tokens
+from kerasnmt.data.text_batches import counted_batches
 from kerasnmt.text import CharacterTokenizer
 
 LETTERS = CharacterTokenizer("ab")
@@ -52,3 +55,21 @@ def test_no_batch_is_refused():
         ValueError, match=r"at least one batch. Received: an empty dataset. .* max_length"
     ):
         describe_batches(dataset)
+
+
+def test_unknown_tokens_are_counted_and_named():
+    pairs = [("ab", "xy"), ("a", "b"), ("x", "xb")]
+    unknown = describe_batches(batches(pairs, LETTERS, batch_size=2)).unknown
+    assert unknown == pytest.approx({"source": 1 / 4, "target": 3 / 5})
+    assert unknown_tokens({"source": 0.5, "target": 0.5}) is None
+    assert unknown_tokens(unknown).startswith("25% of the source tokens and 60% of the target")
+
+
+def test_fit_warns_of_swapped_tokenizers():
+    source, target = CharacterTokenizer("abc"), CharacterTokenizer("xyz")
+    pairs = [("ab", "xy")] * 3
+    with pytest.warns(UserWarning, match="100% of the source tokens and 100% .* swapped"):
+        counted_batches(pairs, target, source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        counted_batches(pairs, source, target)

@@ -404,7 +404,6 @@ def test_the_options_are_keywords_of_batches_with_the_same_defaults():
     "pairs",
     [
         None,
-        [],
         ["ab", "cd e"],
         [("a", "0"), ("a",)],
         [("a", 0)],
@@ -797,3 +796,11 @@ def test_contexts_of_many_shapes_by_tokens():
     dataset = batches([("a", "b")] * 60, WordTokenizer(["a", "b"]), contexts=contexts, **options)
     found = {(inputs["context_ids"].shape[1], targets.shape[1]) for inputs, targets, _ in dataset}
     assert found == {(2, 2), (12, 2)}
+
+
+def test_rows_with_more_than_two_entries():
+    for row in (("1", "a", "b"), ("a", "b", 0.5), ("a", 7)):
+        with pytest.raises(ValueError, match=r"tuples of str, .* Received: a row "):
+            batches([("a", "b"), row], LETTERS)
+    with pytest.raises(ValueError, match=r"Expected at least one pair\. Received: pairs=\[\]\."):
+        batches([], LETTERS)

@@ -4,7 +4,9 @@ import keras
 import numpy as np
 import pytest
 
+from kerasnmt import zoo
 from kerasnmt.models import Ensemble
+from kerasnmt.text import CharacterTokenizer
 from kerasnmt.zoo import (
     bahdanau_gru,
     encoder_decoder_gru,
@@ -144,3 +146,16 @@ def test_other_vocabularies():
     ensemble = Ensemble([make(), make(vocabulary=12)])
     with pytest.raises(ValueError, match=r"same target vocabulary. Received: sizes \[11, 12\]"):
         ensemble.search(SOURCE)
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_a_language_is_kept(tmp_path):
+    characters = CharacterTokenizer(["<deu>", "<nld>", "a", "b"])
+    members = [zoo.bahdanau_gru(characters, embedding_dim=4, units=4) for _ in range(2)]
+    ensemble = Ensemble(members)
+    ensemble.set_language("de")
+    ensemble.save(tmp_path / "ensemble.keras")
+    loaded = keras.saving.load_model(tmp_path / "ensemble.keras")
+    for one in (ensemble, loaded, keras.models.clone_model(ensemble)):
+        assert one.source_tokenizer.default_tags == "<deu>"
+        assert one.n_best("ab") == one.n_best("<deu>ab")

@@ -74,3 +74,17 @@ def test_models_of_keras_are_loaded_too(tmp_path):
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
     model.save(tmp_path / "model.keras")
     assert isinstance(kerasnmt.load_model(tmp_path / "model.keras"), keras.Sequential)
+
+
+def test_folders_and_damaged_weights(model, tmp_path):
+    with pytest.raises(ValueError, match=rf"Received: {tmp_path}, a folder\. Load an export with"):
+        kerasnmt.load_model(tmp_path)
+    path = tmp_path / "model.keras"
+    model.save(path)
+    whole = path.read_bytes()
+    for share in (0.3, 0.5, 0.7):
+        damaged = bytearray(whole)
+        damaged[int(share * len(whole))] ^= 255
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"model\.keras: the model cannot be loaded: "):
+            kerasnmt.load_model(path)

@@ -7,6 +7,7 @@ import pytest
 from kerasnmt import zoo
 from kerasnmt.models import Ensemble
 from kerasnmt.presets import Preset
+from kerasnmt.serving.runtimes.export_module import ExportModule, with_own_options
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 
@@ -52,10 +53,29 @@ def test_copies_of_the_model_keep_them(model, tmp_path):
     assert preset.load().translate(TEXTS) == model.translate(TEXTS)
 
 
-def test_an_export_has_them(model, monkeypatch):
-    monkeypatch.setattr("kerasnmt.hooks.export", lambda model, directory, **options: options)
-    assert model.export("1") == {"weights": "float32", **OPTIONS}
-    assert model.export("1", beam_size=1) == {"weights": "float32", **OPTIONS, "beam_size": 1}
+def test_every_export_has_them(model):
+    for given in ({}, {"beam_size": 1}):
+        description = ExportModule(model, **given).description
+        assert description.items() >= {**OPTIONS, **given}.items()
+        assert with_own_options(model, given) == {**OPTIONS, **given}
+
+
+def test_one_of_them_is_changed(model, make_text_model, tmp_path):
+    model.search_options["beam_size"] = 1
+    expected = make_text_model().translate(TEXTS, **{**OPTIONS, "beam_size": 1})
+    assert model.translate(TEXTS) == expected
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert loaded.search_options == {**OPTIONS, "beam_size": 1}
+    model.search_options["beam_size"] = 0
+    with pytest.raises(ValueError, match="beam_size"):
+        model.translate(TEXTS)
+
+
+@pytest.mark.parametrize("value", [None, 5, "beam", [("beam_size", 3)], {1: 2}])
+def test_only_a_dict_is_taken(make_text_model, value):
+    with pytest.raises(ValueError, match=r"Expected a dict of search options, such as"):
+        make_text_model().search_options = value
 
 
 def test_wrong_options(model):
@@ -69,7 +89,7 @@ def test_wrong_options(model):
 def test_values_are_the_models_own(model, tmp_path):
     given = {"beam_size": np.int64(2), "lexicon": {"a": "b"}}
     model.search_options = given
-    given["lexicon"]["a"] = model.search_options["lexicon"]["a"] = "c"
+    given["lexicon"]["a"] = "c"
     assert model.search_options == {"beam_size": 2, "lexicon": {"a": "b"}}
     model.save_to_preset(tmp_path / "preset")
     assert Preset(tmp_path / "preset").search == {"beam_size": 2, "lexicon": {"a": "b"}}

@@ -15,7 +15,7 @@ import yaml
 from kerasnmt.models import Ensemble
 from kerasnmt.presets import Preset
 from kerasnmt.presets.card import preset_card
-from kerasnmt.presets.preset import FORMAT
+from kerasnmt.presets.metadata import FORMAT
 from kerasnmt.version import __version__
 from tests.numerics import dtype_policy
 

@@ -14,7 +14,7 @@ import yaml
 
 import kerasnmt
 from kerasnmt import zoo
-from kerasnmt.presets import Preset, finding, folders
+from kerasnmt.presets import Preset, find_presets, finding, folders
 from kerasnmt.presets.card import preset_card
 from kerasnmt.text import CharacterTokenizer
 from kerasnmt.training.checks import check_same_config, check_same_shapes
@@ -68,14 +68,31 @@ def test_folders_of_the_environment(folder, tmp_path, monkeypatch):
     own = zoo.list_presets()
     for place, name in (("one", "mine"), ("two", own[0]), ("two", "mine")):
         shutil.copytree(folder, tmp_path / place / name)
-    paths = [str(tmp_path / place) for place in ("one", "", "missing", "two")]
-    monkeypatch.setenv("KERASNMT_PRESETS", ":".join([*paths, ""]))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("KERASNMT_PRESETS", f"~/one::{tmp_path / 'two'}:")
     assert zoo.list_presets() == sorted([*own, "mine"])
     assert zoo.get_preset("mine").folder == tmp_path / "two" / "mine"
     assert zoo.get_preset(own[0]).folder == tmp_path / "two" / own[0]
     assert zoo.from_preset("mine").name == "bahdanau_gru"
     monkeypatch.delenv("KERASNMT_PRESETS")
     assert zoo.list_presets() == own
+
+
+def test_places_without_presets_are_named(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("KERASNMT_PRESETS", str(tmp_path / "missing"))
+    with pytest.warns(UserWarning, match=rf"of KERASNMT_PRESETS\. .* {tmp_path}/missing"):
+        zoo.list_presets()
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", "\udce9", '{"format": 1}', '{"format": 99}'])
+def test_a_damaged_preset_does_not_hide_the_others(folder, tmp_path, monkeypatch, content):
+    shutil.copytree(folder, tmp_path / "own" / "mine")
+    metadata = tmp_path / "own" / "mine" / "metadata.json"
+    metadata.write_bytes(content.encode("utf-8", "surrogateescape"))
+    monkeypatch.setenv("KERASNMT_PRESETS", str(tmp_path / "own"))
+    with pytest.warns(UserWarning, match=r"the preset mine is left out\. .*own/mine"):
+        found = find_presets()
+    assert found == [name for name in zoo.list_presets() if name != "mine"]
 
 
 def test_unknown_places(shipped, tmp_path):

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from kerasnmt import zoo
 from kerasnmt.serving import ExportModule, Translator
 from kerasnmt.tasks import ServedModel, Task, TranslationTask, task_of
 from kerasnmt.tasks.translator import _most_tokens
-from kerasnmt.text import SentencePieceTokenizer
+from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer
 
 
 @pytest.fixture
@@ -356,3 +357,32 @@ def test_no_text_has_more_tokens_than_is_reckoned(sentences):
     reckoned = np.array([_most_tokens(text) for text in texts])
     assert np.all(counts <= reckoned)
     assert max(counts) > 9  # one character is several tokens where normalization makes it so
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_texts_of_a_lexicon_are_found_in_every_form():
+    model = zoo.bahdanau_gru(CharacterTokenizer("abc"), embedding_dim=4, units=4)
+
+    def answer(lexicon, text):
+        options = {"split_words": True, "beam_size": 1, "max_length": 5}
+        return model.translate(text, lexicon=lexicon, **options)
+
+    for key, text in (("müller", "mu\u0308ller"), ("mu\u0308ller", "MÜLLER"), ("it's", "It’s")):
+        assert answer({key: "x y"}, f"{text}.") == "x y"
+    with pytest.warns(UserWarning, match=r"2 texts .* are never found: 'a b', 'c\.'\. "):
+        answer({"a b": "x", "c.": "y", "c": "z"}, "c")
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_texts_without_the_tag_of_a_language():
+    tokenizer = CharacterTokenizer(["<deu>", "<nld>", "a", "b"])
+    model = zoo.bahdanau_gru(tokenizer, embedding_dim=4, units=4)
+    options = {"beam_size": 1, "max_length": 5}
+    with pytest.warns(UserWarning, match="text 2, and perhaps others, has no language tag"):
+        model.translate(["<deu>a", "b"], **options)
+    with pytest.warns(UserWarning, match="text 1 begins with <nl>, .* did you mean <nld>"):
+        model.score(["<nl>a"], ["b"])
+    model.set_language("de")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.translate(["<nld>a", "b"], **options)

@@ -15,7 +15,7 @@ def test_a_new_folder_is_unused_and_has_nothing_to_resume(tmp_path):
         run.check_resumable()
 
 
-@pytest.mark.parametrize("name", ["recipe.yaml", "model.keras"])
+@pytest.mark.parametrize("name", ["recipe.yaml", "model.keras", "checkpoints", "history.jsonl"])
 def test_a_folder_in_use(tmp_path, name):
     (tmp_path / name).touch()
     with pytest.raises(ValueError, match=rf"without a run\. Received: .*, which has a {name}\."):

@@ -16,18 +16,24 @@ from kerasnmt.layers.attention.scores import (
     ScaledDotScore,
     Score,
 )
-from kerasnmt.layers.attention.shapes import check_shapes
+from kerasnmt.layers.attention.shapes import check_scores, check_shapes
 from kerasnmt.layers.composite import NON_TRAINABLE, build_once
 from kerasnmt.nearest_name import unknown_name_message
 
 # Functions that make a score, by name, from the size of the query.
 _SCORES = {
     "additive": lambda units, dtype: AdditiveScore(units, dtype=dtype),
+    "concat": lambda units, dtype: AdditiveScore(units, dtype=dtype),  # Luong's name for it
     "cosine": lambda units, dtype: CosineScore(dtype=dtype),
     "dot": lambda units, dtype: DotScore(dtype=dtype),
     "general": lambda units, dtype: GeneralScore(units, dtype=dtype),
     "location": lambda units, dtype: LocationScore(dtype=dtype),
     "scaled_dot": lambda units, dtype: ScaledDotScore(dtype=dtype),
+}
+_EXAMPLES = {
+    "window": "LocalMonotonicWindow(width=10)",
+    "coverage": "Coverage()",
+    "penalty": "DoublyStochastic()",
 }
 
 
@@ -63,9 +69,9 @@ class Attention(BaseAttention):
     and `call` with `return_history=True` return the arguments of `call` that describe those words.
 
     Args:
-        score: A `Score`, for example `AdditiveScore(units=256)`, or a name: "additive", "cosine",
-            "dot", "general", "location" or "scaled_dot". A named score takes its size from the
-            query. "location" attends to the first 100 positions.
+        score: A `Score`, for example `AdditiveScore(units=256)`, or a name: "additive" or "concat",
+            "cosine", "dot", "general", "location" or "scaled_dot". A named score takes its size
+            from the query. "location" attends to the first 100 positions.
         window: A window layer, for example `LocalMonotonicWindow(width=10)`, or None for global
             attention.
         coverage: `Coverage()`, or None for attention without coverage.
@@ -74,8 +80,8 @@ class Attention(BaseAttention):
             `Entmax(alpha=1.3)` or `Softmax(temperature=0.5)`.
 
     Raises:
-        ValueError: If `score` is not a score or the name of one, or `normalizer` is not a
-            normalizer or the name of one.
+        ValueError: If `score` is not a score or the name of one, `normalizer` is not a normalizer
+            or the name of one, or another part is not a layer.
     """
 
     def __init__(
@@ -91,11 +97,19 @@ class Attention(BaseAttention):
         if not isinstance(score, str | Score):
             raise ValueError(
                 "Expected a score or its name. Received: "
-                f"score={score!r:.60}. Queries and values go into the call: "
+                f"score={score!r:.60}. A score of your own is a subclass of "
+                "kerasnmt.layers.Score. Queries and values go into the call: "
                 'Attention("dot")(query, values=memory).'
             )
         if isinstance(score, str) and score not in _SCORES:
             raise ValueError(unknown_name_message(score, _SCORES, "score"))
+        parts = {"window": window, "coverage": coverage, "penalty": penalty}
+        for name, part in parts.items():
+            if part is not None and not isinstance(part, keras.layers.Layer):
+                raise ValueError(
+                    f"Expected a layer or None as {name}, such as {_EXAMPLES[name]}. Received: "
+                    f"{name}={part!r:.60}"
+                )
         self.score: Any = score  # the name until the score is built
         self._score_name = score if isinstance(score, str) else None
         self._query_units = None
@@ -212,7 +226,7 @@ class Attention(BaseAttention):
         Raises:
             ValueError: If `values` is missing, or an argument that the window or the coverage
                 needs, if the query has another size than the first query, or if the
-                values or the mask have another shape.
+                values, the mask or the scores have another shape.
         """
         if self.coverage is not None and coverage is None:
             raise ValueError(
@@ -227,6 +241,7 @@ class Attention(BaseAttention):
             scores = self.score(query, keys)
         else:
             scores = self._score_covered(query, self.coverage(keys, coverage))
+        check_scores(scores, query.shape, values.shape, type(self.score).__name__)
         factor = None
         if self.window is not None:
             inside, factor = self.window(query, keys, memory_mask, position)

@@ -1,4 +1,4 @@
-"""Check of the shapes of what an attention reads."""
+"""Checks of the shapes of what an attention reads, and of its scores."""
 
 from typing import Any
 
@@ -26,6 +26,29 @@ def check_shapes(query: Any, memory: Any, mask: Any = None, name: str = "values"
             f"Expected {name} [batch, length, units] with the batch of the query, and a mask "
             f"[batch, length] of them or none. Received: a query of shape {query}, {name} of shape "
             f"{memory}{of_mask}. Pass all with the same batch and length."
+        )
+
+
+def check_scores(scores: Any, query: Any, memory: Any, name: str) -> None:
+    """Check that there is a score of each query and each position. Unknown sizes fit.
+
+    Args:
+        scores: Result of a score, or None.
+        query: Shape of the query, `(batch, …)`.
+        memory: Shape of the memory, `(batch, source_length, units)`.
+        name: Class of the score, used in error messages.
+
+    Raises:
+        ValueError: If the scores have another shape.
+    """
+    expected = (*query[:-1], memory[1])
+    shape = None if scores is None else tuple(scores.shape)
+    if shape is None or not _fit(shape, expected):
+        raise ValueError(
+            f"Expected scores of shape {expected} from {name}.call: [batch, source_length], with "
+            "an axis target_length before the last if the query has one. Received: "
+            f"{'None' if shape is None else f'shape {shape}'}. Give the query an axis for the "
+            "positions: ops.expand_dims(query, -2)."
         )
 
 

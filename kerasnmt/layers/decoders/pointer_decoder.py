@@ -103,10 +103,13 @@ class PointerDecoder(DecoderLoop):
         return with_copies(impossible, 0.0, weights, outputs["words"])
 
     def log_probability(self, outputs: dict[str, Any], ids: Any) -> TokenProbability:
-        """Return log p of the given ids, and its mean over the source positions; see `Decoder`."""
-        weights, source_ids = outputs["pointer"], outputs["words"].ids
-        real = ops.cast(ops.not_equal(source_ids, PAD_ID), "float32")[:, None, :]
+        """Return log p of the given ids, and its mean over the source words; see `Decoder`.
+
+        A word at several positions counts as often, with its whole probability.
+        """
+        weights, words = outputs["pointer"], outputs["words"]
+        real = ops.cast(ops.not_equal(words.ids, PAD_ID), "float32")[:, None, :]
         count = ops.maximum(ops.sum(real, axis=-1), 1.0)
-        mean = ops.sum(real * log_of(weights), axis=-1) / count
-        copied = copied_log_probability(weights, source_ids, ids)
+        mean = ops.sum(real * log_of(ops.matmul(weights, words.equal)), axis=-1) / count
+        copied = copied_log_probability(weights, words.ids, ids)
         return TokenProbability(at_least_tiny(copied), mean, measured={})

@@ -8,9 +8,16 @@ import tensorflow as tf
 
 from kerasnmt.backends import need_export_backend
 from kerasnmt.kinds import kind_of
+from kerasnmt.models.text_model import TextModel
 from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.runtimes.stored_weights import StoredWeights
 from kerasnmt.tasks import ServedModel, task_of
+
+
+def with_own_options(model: keras.Model, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an export, with the model's `search_options` for those left out."""
+    own = model.search_options if isinstance(model, TextModel) else {}
+    return {**own, **options}
 
 
 class ExportModule(ServedModel):
@@ -23,7 +30,7 @@ class ExportModule(ServedModel):
         model: A `kerasnmt.models.TranslationModel`, `CaptionModel` or `MemoryNetwork` with
             tokenizers.
         weights: Number format of the stored weights; see `kerasnmt.serving.StoredWeights`.
-        **options: Options of the task, such as `beam_size=5`.
+        **options: Options of the task, such as `beam_size=5`; see `with_own_options`.
 
     Raises:
         ValueError: If the model has no tokenizers, an option is out of range or not valid for the
@@ -35,7 +42,9 @@ class ExportModule(ServedModel):
         # These are variables of TensorFlow, because a server does not find variables in Keras
         # layers. The model itself is not tracked, so its optimizer is not exported.
         self._weights = StoredWeights(model, weights)
-        self._task = task_of(model, applied=self._weights.applied, **options)
+        self._task = task_of(
+            model, applied=self._weights.applied, **with_own_options(model, options)
+        )
         self.fields = self._task.fields
         self.contract: ExportContract = kind_of(self.fields).contract.fitting(self.description)
         self.source_lengths = self._task.source_lengths

@@ -1,9 +1,12 @@
 """Bodies of requests, and answers in JSON."""
 
+import gzip
+import io
 import json
+import zlib
 from typing import Any
 
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import BadRequest, HTTPException, RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
 MAX_BODY_BYTES = 8 << 20
@@ -18,10 +21,11 @@ def read_body(request: Request, max_bytes: int) -> bytes:
         max_bytes: Maximum number of bytes.
 
     Returns:
-        The whole body.
+        The whole body, which gzip may have compressed.
 
     Raises:
-        RequestEntityTooLarge: If the body is longer.
+        BadRequest: If the body is not in gzip, although `Content-Encoding` says so.
+        RequestEntityTooLarge: If the body is longer, as it came or uncompressed.
     """
     # One more byte than allowed, because a chunked body is silently truncated at this length.
     request.max_content_length = max_bytes + 1
@@ -30,6 +34,14 @@ def read_body(request: Request, max_bytes: int) -> bytes:
         body = request.get_data()
     except RequestEntityTooLarge as error:
         raise RequestEntityTooLarge(too_large) from error
+    if request.headers.get("Content-Encoding", "").lower() == "gzip":
+        try:
+            with gzip.open(io.BytesIO(body)) as file:
+                body = file.read(max_bytes + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise BadRequest(
+                f"Expected a body in gzip, as Content-Encoding says. Received: {error}"
+            ) from error
     if len(body) > max_bytes:
         raise RequestEntityTooLarge(too_large)
     return body

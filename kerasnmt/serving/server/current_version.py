@@ -129,6 +129,9 @@ class VersionWatcher:
                 self._reported.add(version)
                 self._say(f"still serving version {self._current.version}: {error}")
             return
+        if newest_version(self._directory) != version:  # it was removed while it was loaded
+            app.session.close()
+            return
         self._say(f"serving version {version.name} of {self._current.name}")
         self._current.replace(app)
 

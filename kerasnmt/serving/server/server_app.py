@@ -77,7 +77,8 @@ class ServerApp:
         self._model, self._page = model, page
         self._hosts = ["localhost", *map(str.lower, hosts)]
         try:
-            host_is_trusted("localhost.", self._hosts)
+            for host in self._hosts:
+                host.removeprefix(".").partition(":")[0].encode("idna")
         except UnicodeError as error:
             raise ValueError(
                 f"Expected names of hosts. Received: {', '.join(self._hosts[1:])}: {error}."

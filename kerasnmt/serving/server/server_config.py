@@ -11,7 +11,8 @@ BATCHING_PARAMETERS = "batching_parameters.txt"
 
 _BATCHING = f"""\
 # For tensorflow_model_server --enable_batching --batching_parameters_file=…
-# Maximum number of texts in a batch, and in one request.
+# Maximum number of texts in a batch, and in one request. With less, a version does not load,
+# because its warm-up requests have as many.
 max_batch_size {{ value: {max(WARMUP_BATCH_SIZES)} }}
 # Microseconds that a request waits for others; 0 to batch only requests that are already waiting.
 batch_timeout_micros {{ value: 2000 }}
@@ -27,8 +28,8 @@ def write_server_config(directory: str | Path, base_path: str = "/models") -> tu
 
     These are `ModelServerConfig` and `BatchingParameters` in text format, for the options
     `--model_config_file` and `--batching_parameters_file` of `tensorflow_model_server`. The server
-    loads the newest version of each model. Existing files are replaced, each completely or not at
-    all. To tune the batching parameters, copy the file to another name.
+    loads the newest version of each model. An existing `models.config` is replaced, completely or
+    not at all. Existing batching parameters stay, because they may be tuned.
 
     Args:
         directory: Path of the parent of the models' folders, such as `saved_models`.
@@ -60,8 +61,9 @@ def write_server_config(directory: str | Path, base_path: str = "/models") -> tu
     config, parameters = directory / MODELS_CONFIG, directory / BATCHING_PARAMETERS
     with atomic_write(config) as path:
         path.write_text(f"model_config_list {{\n{entries}}}\n", encoding="ascii")
-    with atomic_write(parameters) as path:
-        path.write_text(_BATCHING, encoding="utf-8")
+    if not parameters.exists():
+        with atomic_write(parameters) as path:
+            path.write_text(_BATCHING, encoding="utf-8")
     return config, parameters
 
 

@@ -109,16 +109,20 @@ def _parse(text: bytes, origin: str) -> Any:
     raise ValueError(f"{origin}, line {line + 1}: {problem}")
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML loader with the floats and booleans of YAML 1.2, without aliases and repeated keys.
+_OF_YAML_1_1 = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:int")
 
-    PyYAML follows YAML 1.1, where 1e-3 is a string, and words such as `no` and `on` are booleans.
+
+class _Loader(yaml.SafeLoader):
+    """YAML loader with the numbers and booleans of YAML 1.2, without aliases and repeated keys.
+
+    PyYAML follows YAML 1.1, where 1e-3 is a string, 010 is 8, 1:30 is 90, and words such as `no`
+    and `on` are booleans.
     It keeps the last of two equal keys. With aliases, a small file can stand for billions of
     values.
     """
 
     yaml_implicit_resolvers: ClassVar[dict] = {  # type: ignore[misc]  # as PyYAML has it
-        first: [(tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:bool"]
+        first: [(tag, form) for tag, form in resolvers if tag not in _OF_YAML_1_1]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
 
@@ -156,6 +160,9 @@ _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:bool",
     re.compile(r"(true|True|TRUE|false|False|FALSE)$"),
     list("tTfF"),
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(r"[-+]?(0|[1-9]\d*)$"), list("-+0123456789")
 )
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",

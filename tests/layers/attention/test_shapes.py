@@ -1,9 +1,12 @@
 """Values and masks of wrong shapes are one line for every attention."""
 
+import keras
 import numpy as np
 import pytest
+from keras import ops
 
 from kerasnmt import layers
+from kerasnmt.layers import AdditiveScore, Attention, Score
 
 QUERY = np.ones((2, 3, 4), "float32")
 VALUES = np.ones((2, 5, 4), "float32")
@@ -48,3 +51,44 @@ def _memory(attention, values):
 def test_wrong_shapes_of_self_attention(words, mask):
     with pytest.raises(ValueError, match=r"Expected words \[batch, length, units\]"):
         layers.MultiHeadSelfAttention(4, 2)(words, mask=mask)
+
+
+class WithoutAnAxis(Score):
+    """Score that forgets the axis of the positions of a query of rank 3."""
+
+    def call(self, query, keys):
+        return ops.sum(query - keys, axis=-1)
+
+
+class Nothing(Score):
+    """Score that returns nothing."""
+
+    def call(self, query, keys):
+        return None
+
+
+@pytest.mark.parametrize("kind", [WithoutAnAxis, Nothing])
+def test_scores_of_another_shape(kind):
+    ones = np.ones((2, 7, 3), "float32")
+    received = r"shape \(2, 7\)" if kind is WithoutAnAxis else "None"
+    message = rf"of shape \(2, 7, 7\) from {kind.__name__}\.call: .* Received: {received}\."
+    with pytest.raises(ValueError, match=message):
+        Attention(kind())(ones, values=ones)
+    with pytest.raises(ValueError, match=rf"from {kind.__name__}\.call"):
+        Attention(kind())(keras.Input((None, 3)), values=keras.Input((None, 3)))
+
+
+@pytest.mark.parametrize("part", ["window", "coverage", "penalty"])
+def test_parts_that_are_no_layers(part):
+    with pytest.raises(ValueError, match=rf"a layer or None as {part}, .* {part}='local'"):
+        Attention("dot", **{part: "local"})
+
+
+def test_concat_is_the_additive_score():
+    query, values = (np.ones((1, 2, 3), "float32") * size for size in (1, 2))
+    one, other = Attention("concat"), Attention("additive")
+    one(query, values=values)
+    other(query, values=values)
+    other.set_weights(one.get_weights())
+    np.testing.assert_array_equal(one(query, values=values)[0], other(query, values=values)[0])
+    assert type(one.score) is AdditiveScore and one.get_config()["score"] == "concat"

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 from keras import ops, tree
 
-from kerasnmt import layers
+from kerasnmt import layers, zoo
 from kerasnmt.layers.decoders.copying import SourceWords, copied_log_probability, with_copies
 from tests.layers.decoders.tiny_decoders import (
     POINTERS,
@@ -199,3 +199,14 @@ def test_mean_for_label_smoothing():
     _, mean, *_ = decoder.log_probability(outputs, TARGETS)
     logs = np.log(np.array(outputs["pointer"])[1, :, :3])
     np.testing.assert_allclose(mean[1], logs.mean(-1), rtol=1e-5)
+
+
+def test_label_smoothing_of_a_word_at_two_positions_by_hand():
+    """Words 5, 6 and 5 have 0.1, 0.2 and 0.7, and the last position is padding."""
+    decoder = zoo.pointer_network_lstm(9, embedding_dim=2, units=2).decoder
+    words = SourceWords.of(np.array([[5, 6, 5, 0]], "int32"))
+    outputs = {"pointer": np.array([[[0.1, 0.2, 0.7, 0.0]]], "float32"), "words": words}
+    found = decoder.log_probability(outputs, np.array([[5]]))
+    np.testing.assert_allclose(found.log, [[np.log(0.8)]], rtol=1e-6)
+    expected = (2 * np.log(0.8) + np.log(0.2)) / 3
+    np.testing.assert_allclose(found.mean, [[expected]], rtol=1e-6)

@@ -1,3 +1,4 @@
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -191,3 +192,19 @@ def test_a_folder_that_disappears_changes_nothing(watched):
     look()
     assert (current.version, said, ask(current)) == (2, [], ["2"])
     folder.unlink()
+
+
+def test_a_version_that_is_removed_while_it_is_loaded_is_not_served(tmp_path):
+    current, loaded = CurrentVersion(numbered(1)), []
+    write(tmp_path / "1", "good")
+
+    def load(version):
+        loaded.append(numbered(2))
+        shutil.rmtree(version)
+        return loaded[0]
+
+    watcher = VersionWatcher(current, tmp_path, "saved_model.pb", load, pytest.fail)
+    write(tmp_path / "2", "good")
+    watcher.look()
+    watcher.look()
+    assert current.version == 1 and loaded[0].session.closed.is_set()

@@ -1,5 +1,6 @@
 import base64
 import functools
+import gzip
 import json
 import math
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from werkzeug.test import Client
 from kerasnmt.serving import RestApp
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import read_metadata
+from kerasnmt.serving.server.answers import MAX_BODY_BYTES
 
 TEXTS = ["two dogs run .", "", "naïve 🙂", "a man reads ."]
 
@@ -247,3 +249,19 @@ def test_as_many_rows_of_each_input():
     response = client.post("/v1/models/tiny:predict", data=body)
     assert response.status_code == 400
     assert response.get_json()["error"].endswith("Received: 2 of 'text', 1 of 'context'")
+
+
+def test_a_body_in_gzip(client):
+    plain = json.dumps({"instances": [{"text": "x"}]}).encode()
+    route, headers = "/v1/models/tiny:predict", {"Content-Encoding": "gzip"}
+
+    def answer(data, headers):
+        return client.post(route, data=data, headers=headers)
+
+    expected = answer(plain, {})
+    assert answer(gzip.compress(plain), headers).get_json() == expected.get_json()
+    done = answer(plain, headers)
+    assert done.status_code == 400
+    assert done.get_json()["error"].startswith("Expected a body in gzip, as Content-Encoding says.")
+    bomb = gzip.compress(b" " * (MAX_BODY_BYTES + 1))
+    assert answer(bomb, headers).status_code == 413

@@ -52,6 +52,13 @@ def test_files_are_replaced_and_nothing_else_is_left(saved_models):
     assert {*os.listdir(saved_models)} - before == {"models.config", "batching_parameters.txt"}
 
 
+def test_tuned_batching_parameters_stay(saved_models):
+    _, path = write_server_config(saved_models)
+    path.write_text("max_batch_size { value: 128 }")
+    write_server_config(saved_models)
+    assert path.read_text() == "max_batch_size { value: 128 }"
+
+
 def test_wrong_arguments(saved_models, tmp_path):
     for folder in (tmp_path / "none", saved_models / "notes", saved_models / "en_de"):
         with pytest.raises(

@@ -223,7 +223,9 @@ class TestLoad:
         assert recipe.training.learning_rate == value
         assert recipe.model.keywords["dropout"] == value
 
-    @pytest.mark.parametrize("value", ["e5", "1e", "1e3x", ".", "1.2.3", "a.5", 7, -7])
+    @pytest.mark.parametrize(
+        "value", ["e5", "1e", "1e3x", ".", "1.2.3", "a.5", "010", "1:30", "0x10", 7, -7]
+    )
     def test_other_words_and_integers_stay_what_they_are(self, folder, value):
         keyword = load(f"model.size={value}").model.keywords["size"]
         assert keyword == value

@@ -13,7 +13,7 @@ import tensorflow as tf
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.extras import MissingPackageError, extras
 from kerasnmt.ids import SOURCE_IDS, extended
-from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.serving.runtimes.export_module import ExportModule, with_own_options
 from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
@@ -75,6 +75,7 @@ def export_lite(
     """
     directory = Path(directory)
     refuse_existing(directory)
+    options = with_own_options(model, options)
     if model.compute_dtype != "float32":
         raise ValueError(
             f"Expected a model that computes in float32 for LiteRT. Received: {model.name} with "

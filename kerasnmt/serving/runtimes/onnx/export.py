@@ -12,7 +12,7 @@ from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, exten
 from kerasnmt.runtime.loading import FORMAT, MODELS, sha256
 from kerasnmt.runtime.onnx_graphs import ANSWER, ENCODER, STEP
 from kerasnmt.runtime.search_model import described_search
-from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.serving.runtimes.export_module import ExportModule, with_own_options
 from kerasnmt.serving.runtimes.onnx.graphs import make_answer_graph, make_graphs
 from kerasnmt.serving.runtimes.onnx.weights import check_weights, with_weights
 from kerasnmt.serving.runtimes.onnx.whole_search import make_search
@@ -24,6 +24,7 @@ from kerasnmt.serving.runtimes.plain_files import (
     write_json,
 )
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
+from kerasnmt.text.parts import in_every_form
 
 
 def export_onnx(
@@ -85,6 +86,7 @@ def export_onnx(
     """
     directory = Path(directory)
     refuse_existing(directory)
+    options = with_own_options(model, options)
     check_weights(weights)
     if model.compute_dtype != "float32":
         raise ValueError(
@@ -105,7 +107,7 @@ def export_onnx(
         "format": FORMAT,
         **module.description,
         "dictionary": options.get("dictionary"),
-        "lexicon": options.get("lexicon"),
+        "lexicon": in_every_form(options.get("lexicon") or {}) or None,
         "weights": weights,
         "special_ids": {"pad": PAD_ID, "unknown": UNKNOWN_ID, "start": START_ID, "end": END_ID},
         **parts.description,
@@ -198,9 +200,13 @@ with ONNX Runtime can run them: in Python, C#, Java, C++ or JavaScript. `kerasnm
 names and the options.
 
 1. Turn the text into ids with `tokenizers.json`: the n-th word or character, from 0, has the id
-   n + 4, and `model` is a SentencePiece model in base64. Append 3, the end token, and run
-   `encoder.onnx` with `source_ids`, int32 `[batch, length]`, padded with 0. It returns the states
-   `state_0`, …, the memory `memory_0`, …, and `source_mask`. `graphs.inputs` lists all inputs.
+   n + 4, and `model` is a SentencePiece model in base64. Before, bring the text into the Unicode
+   form `normalization`, such as nfd, if there is one; a tag such as `<deu>` is one entry; with
+   `fold_case`, a capital that is no entry is its small letter; and `default_tags` stand in front of
+   a text without tags. With `split_words` in `kerasnmt.json`, the model reads single words, without
+   the signs around them, and with `split_sentences` single sentences. Append 3, the end token, and
+   run `encoder.onnx` with `source_ids`, int32 `[batch, length]`, padded with 0. It returns the
+   states `state_0`, …, the memory `memory_0`, …, and `source_mask`. `graphs.inputs` lists all.
    `context_ids` is the context. In `extended_source_ids`, the n-th different word outside the
    vocabulary, from 0, has the id size + n, where size is the number of entries of the vocabulary
    with the special ids. The translation of an empty text is empty; the graphs may say something

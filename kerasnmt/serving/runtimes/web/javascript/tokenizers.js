@@ -251,10 +251,11 @@ const TOKENIZERS = {
 
 /** Return the uppercase letter, and the lowercase letter, of each letter that has both. */
 function capitals(characters) {
-  const turkish = new Map(characters.includes("ı") ? [["ı", "I"], ["i", "İ"]] : []);
-  const pairs = characters.map((lower) => [turkish.get(lower) ?? lower.toUpperCase(), lower]);
+  const turkish = characters.includes("ı") ? [["ı", "I"], ["i", "İ"]] : [];
+  const special = new Map([["ß", "ẞ"], ...turkish]);
+  const pairs = characters.map((lower) => [special.get(lower) ?? lower.toUpperCase(), lower]);
   const isPair = ([upper, lower]) =>
-    turkish.has(lower) ||
+    special.has(lower) ||
     ([...upper].length === 1 && upper !== lower && upper.toLowerCase() === lower);
   return pairs.filter(isPair);
 }
