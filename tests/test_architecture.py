@@ -49,6 +49,7 @@ COMMON = {
     "columns",
     "config_parts",
     "extras",
+    "folder_lock",
     "hooks",
     "ids",
     "languages",

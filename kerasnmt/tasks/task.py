@@ -100,6 +100,12 @@ def task_of(model: keras.Model, **options: Any) -> Task:
     return kind_of(model.request_fields).task(model, **options)
 
 
+def with_own_options(model: keras.Model, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of a task, with the model's `search_options` for those that are left out."""
+    own = model.search_options if isinstance(model, TextModel) else {}
+    return {**own, **options}
+
+
 def _on_own_weights(model: keras.Model) -> Callable[[Callable], Callable]:
     """Return a wrapper that reads the weights once in each call, before the loops of a search."""
     if keras.backend.backend() == "jax":

@@ -7,7 +7,8 @@ import pytest
 from kerasnmt import zoo
 from kerasnmt.models import Ensemble
 from kerasnmt.presets import Preset
-from kerasnmt.serving.runtimes.export_module import ExportModule, with_own_options
+from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.tasks.task import with_own_options
 
 pytestmark = pytest.mark.usefixtures("eagerly")
 

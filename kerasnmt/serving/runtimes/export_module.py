@@ -8,16 +8,10 @@ import tensorflow as tf
 
 from kerasnmt.backends import need_export_backend
 from kerasnmt.kinds import kind_of
-from kerasnmt.models.text_model import TextModel
 from kerasnmt.serving.contract.export_contract import ExportContract
 from kerasnmt.serving.runtimes.stored_weights import StoredWeights
 from kerasnmt.tasks import ServedModel, task_of
-
-
-def with_own_options(model: keras.Model, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of an export, with the model's `search_options` for those left out."""
-    own = model.search_options if isinstance(model, TextModel) else {}
-    return {**own, **options}
+from kerasnmt.tasks.task import with_own_options
 
 
 class ExportModule(ServedModel):

@@ -13,7 +13,7 @@ import tensorflow as tf
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.extras import MissingPackageError, extras
 from kerasnmt.ids import SOURCE_IDS, extended
-from kerasnmt.serving.runtimes.export_module import ExportModule, with_own_options
+from kerasnmt.serving.runtimes.export_module import ExportModule
 from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
@@ -25,6 +25,7 @@ from kerasnmt.serving.runtimes.plain_files import (
 from kerasnmt.serving.runtimes.stored_weights import StoredWeights
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
 from kerasnmt.tasks import ServedModel
+from kerasnmt.tasks.task import with_own_options
 from kerasnmt.text import register_tokenizers
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 

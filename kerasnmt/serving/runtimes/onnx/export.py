@@ -12,7 +12,7 @@ from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, exten
 from kerasnmt.runtime.loading import FORMAT, MODELS, sha256
 from kerasnmt.runtime.onnx_graphs import ANSWER, ENCODER, STEP
 from kerasnmt.runtime.search_model import described_search
-from kerasnmt.serving.runtimes.export_module import ExportModule, with_own_options
+from kerasnmt.serving.runtimes.export_module import ExportModule
 from kerasnmt.serving.runtimes.onnx.graphs import make_answer_graph, make_graphs
 from kerasnmt.serving.runtimes.onnx.weights import check_weights, with_weights
 from kerasnmt.serving.runtimes.onnx.whole_search import make_search
@@ -24,6 +24,7 @@ from kerasnmt.serving.runtimes.plain_files import (
     write_json,
 )
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
+from kerasnmt.tasks.task import with_own_options
 from kerasnmt.text.parts import in_every_form
 
 
