@@ -10,8 +10,8 @@ keys of `model.save_to_preset(about=…)`, there are
 - `test`: a file of pairs, relative to the YAML file. The preset is scored on it, and its `bleu`,
   `chrf`, `exact` and `error` (100 - `exact`) fill the braces in `score`. The first percentile of
   the search's scores becomes `low_score`. Without `test`, write the score itself.
-- `fold_case`: whether the source's characters are looked up in lowercase too; see
-  `CharacterTokenizer`.
+- `fold_case`: whether the source's characters are looked up in lowercase too, and texts are read
+  in the Unicode form NFC if the model has no other one; see `CharacterTokenizer`.
 - `default_language`: the language of texts without a tag; see `TranslationModel.set_language`.
 - `inputs`: the requests of the examples. The preset computes their outputs.
 
@@ -93,7 +93,8 @@ def main() -> None:
             model = in_float32(load_model(arguments.model, compile=False))
         if fold_case:
             config = model.source_tokenizer.get_config()
-            model.source_tokenizer = CharacterTokenizer(**{**config, "fold_case": True})
+            config |= {"fold_case": True, "normalization": config["normalization"] or "nfc"}
+            model.source_tokenizer = CharacterTokenizer(**config)
         if language is not None:
             model.set_language(language)
         place = model.save_to_preset(Path(folder, arguments.name), weights=weights, about=about)

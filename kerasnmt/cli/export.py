@@ -11,14 +11,10 @@ from kerasnmt.cli.console import progress_console
 from kerasnmt.cli.loading import SearchChanges, check_exportable, load_run
 from kerasnmt.cli.options import BeamSize, Language, SearchOptions, Trained, WithRuns
 from kerasnmt.cli.quiet import without_talk
+from kerasnmt.presets.folders import preset_folder
+from kerasnmt.presets.metadata import read_metadata
 from kerasnmt.serving.runtimes.registry import runtime_named, runtimes
-
-# Options of a translation that exports without texts do not have, and what they do.
-_OF_TEXTS = {
-    "split_sentences": "split texts into sentences",
-    "split_words": "split texts into words",
-    "sentence_case": "read texts in capitals as sentences",
-}
+from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS
 
 
 def export(
@@ -94,11 +90,10 @@ def export(
         model, options = load_run(run, changes, translates=translates or language is not None)
         if language is not None:
             model.set_language(language)
-        asked = [name for name in _OF_TEXTS if options.pop(name, False)]
-        if target.splits_texts:
-            options |= dict.fromkeys(asked, True)
-        elif asked:
-            lost = ", or ".join(_OF_TEXTS[name] for name in asked)
+        asked = [name for name in OPTIONS_OF_TEXTS if options.get(name)]
+        if asked and not target.splits_texts:
+            options |= dict.fromkeys(asked, False)
+            lost = ", or ".join(OPTIONS_OF_TEXTS[name] for name in asked)
             print(
                 f"warning: exports for {target.title} do not {lost}, as {run} does",
                 file=sys.stderr,
@@ -113,3 +108,7 @@ def export(
         with without_talk():
             written = target.export(model, directory, **options, **own)
     print(written)
+    about = read_metadata(folder)["about"] if (folder := preset_folder(run)) else {}
+    if "license" in about:
+        says = f"{about['license']}. {about.get('attribution', '')}".strip()
+        print(f"The export has the license of {run}: {says}", file=sys.stderr)

@@ -145,8 +145,9 @@ def check_same_files(run: RunFolder, corpora: Corpora) -> None:
     if not run.data.exists():
         warnings.warn(f"{run.path} has no {run.data.name}: the data is not checked", stacklevel=2)
         return
-    for key, before in run.read_json(run.data).items():
-        now: Any = corpora.fingerprints.get(key)
+    stored = run.read_json(run.data, **dict.fromkeys(corpora.fingerprints, dict))
+    for key, now in corpora.fingerprints.items():
+        before = {"bytes": 0, "sha256": "", **stored[key]}
         if now != before:
             old, new = (
                 f"{file['bytes']:,} bytes with the SHA-256 {file['sha256'][:12]}…"

@@ -110,7 +110,7 @@ class RunFolder:
         """
         if not self.results.exists():
             return None
-        results = self.read_json(self.results)
+        results = self.read_json(self.results, epochs=int, early_stopping=bool)
         done = results["early_stopping"] or results["epochs"] >= epochs
         return results if done else None
 
@@ -121,16 +121,26 @@ class RunFolder:
             temporary.write_text(text, encoding="utf-8")
 
     @staticmethod
-    def read_json(path: Path) -> Any:
-        """Read a file of JSON.
+    def read_json(path: Path, **types: type) -> dict[str, Any]:
+        """Read a file with an object of JSON.
+
+        Args:
+            path: Path of the file.
+            **types: Types of some of its values, by their keys.
 
         Raises:
-            ValueError: If the file is not JSON. The error names the file.
+            ValueError: If the file has no such object. The error names the file.
         """
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(document, dict):
+                raise ValueError(f"expected an object. Received: {document!r:.40}")
+            for key, kind in types.items():
+                if type(document.get(key)) is not kind:
+                    raise ValueError(f"expected {key} of type {kind.__name__}")
         except ValueError as error:
             raise ValueError(f"{path}: the file is damaged: {error}") from error
+        return document
 
     @staticmethod
     def write_json(path: Path, value: Any) -> None:

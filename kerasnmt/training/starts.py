@@ -210,7 +210,9 @@ class ResumedStart(NewStart):
     def statistics(self, readers: int) -> EpochStatistics | None:
         """Return the statistics that the run has stored, because counting may take long."""
         if self.run.epoch.exists():
-            stored = EpochStatistics(**self.run.read_json(self.run.epoch))
+            counts = dict.fromkeys(("pairs", "sentences", "batches"), int)
+            document = self.run.read_json(self.run.epoch, **counts, padding_share=float)
+            stored = EpochStatistics(**document)
             if stored.readers == readers:
                 return stored
         return None

@@ -93,6 +93,8 @@ def load_tokenizers(path: Path) -> dict[str, Tokenizer]:
     """
     document = RunFolder.read_json(path)
     try:
+        if {*document} not in ({"shared"}, {"source", "target"}):
+            raise ValueError(f"expected shared, or source and target. Received: {[*document]}")
         return {
             name: keras.saving.deserialize_keras_object(config) for name, config in document.items()
         }

@@ -225,3 +225,17 @@ def test_predict_takes_ids_only(model, forms):
     assert "Call model.translate" in refused(model.predict, "two dogs")
     inputs = {"source_ids": np.array([[4, 5, 3]]), "target_ids": np.array([[2, 4]])}
     np.testing.assert_allclose(model.predict(inputs, verbose=0), model(inputs), atol=1e-6)
+
+
+@pytest.mark.usefixtures("eagerly")
+@pytest.mark.filterwarnings("ignore:Even though")  # datasets are not read eagerly
+def test_the_end_of_data_of_unknown_length_is_no_warning(model):
+    data = batches(PAIRS, model.source_tokenizer, model.target_tokenizer, batch_size=2)
+    assert data.cardinality() == tf.data.UNKNOWN_CARDINALITY
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "Even though")
+        model.fit(data, epochs=2, shuffle=False, validation_data=data, verbose=0)
+        model.evaluate(data, verbose=0)
+    with pytest.warns(UserWarning, match="Your input ran out of data"):
+        model.fit(data, steps_per_epoch=1000, shuffle=False, verbose=0)

@@ -1,5 +1,7 @@
 """The search options that a model keeps, for calls that leave them out."""
 
+import warnings
+
 import keras
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from kerasnmt import zoo
 from kerasnmt.models import Ensemble
 from kerasnmt.presets import Preset
-from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.serving.runtimes.export_module import ExportModule, options_without_texts
 from kerasnmt.tasks.task import with_own_options
 
 pytestmark = pytest.mark.usefixtures("eagerly")
@@ -109,3 +111,16 @@ def test_a_model_that_does_not_search_has_none():
         network.search_options = {"beam_size": 2}
     with pytest.raises(ValueError, match="unknown search option 'split_words'"):
         zoo.show_attend_tell_lstm(11, units=4).search_options = {"split_words": True}
+
+
+def test_options_of_texts_are_left_out_with_a_warning(model):
+    with pytest.warns(UserWarning, match="exports for LiteRT do not split texts into words, as"):
+        options = options_without_texts(model, {"beam_size": 1}, "LiteRT")
+    assert options == {**OPTIONS, "beam_size": 1, "split_words": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert options_without_texts(model, {"split_words": True}, "LiteRT") == OPTIONS
+        assert options_without_texts(model, {"split_words": False}, "LiteRT") == {
+            **OPTIONS,
+            "split_words": False,
+        }

@@ -115,3 +115,13 @@ def test_numbers_that_json_lacks_are_null(tmp_path):
     (tmp_path / "results.json").write_text(text[:20])
     with pytest.raises(ValueError, match=r"results\.json: the file is damaged: "):
         RunFolder.read_json(tmp_path / "results.json")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", "{}", '{"epochs": "x"}'])
+def test_damaged_results_are_named(tmp_path, content):
+    run = RunFolder(tmp_path)
+    run.results.write_text(content)
+    with pytest.raises(ValueError, match=r"results\.json: the file is damaged: "):
+        run.final_results(1)
+    run.results.write_text('{"epochs": 3, "early_stopping": false}')
+    assert run.final_results(3)["epochs"] == 3 and run.final_results(4) is None

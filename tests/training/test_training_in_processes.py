@@ -182,6 +182,7 @@ def test_processes_read_their_own_shards(shards):
     epoch = json.loads(shards.epoch.read_text())
     # The first process has 50 pairs, in 13 batches of 4; the other one has 10.
     assert [sum(counts) for counts in epoch.pop("lengths").values()] == [60, 60]
+    assert epoch.pop("unknown").keys() == {"source", "target"}
     assert epoch | {"padding_share": None} == {
         "pairs": 60,
         "sentences": 60,

@@ -1,5 +1,6 @@
 """Module that an export writes, a task with stored weights."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,9 +10,28 @@ import tensorflow as tf
 from kerasnmt.backends import need_export_backend
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.contract.export_contract import ExportContract
+from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS
 from kerasnmt.serving.runtimes.stored_weights import StoredWeights
 from kerasnmt.tasks import ServedModel, task_of
 from kerasnmt.tasks.task import with_own_options
+
+
+def options_without_texts(
+    model: keras.Model, options: Mapping[str, Any], title: str
+) -> dict[str, Any]:
+    """Return the options of an export without texts, and warn of those of the model that it lacks.
+
+    Args:
+        model: The model, whose `search_options` hold for those that are left out.
+        options: Options of the caller.
+        title: Title of the runtime.
+    """
+    every = with_own_options(model, options)
+    lost = [name for name in OPTIONS_OF_TEXTS if every.get(name) and name not in options]
+    if lost:
+        does = ", or ".join(OPTIONS_OF_TEXTS[name] for name in lost)
+        warnings.warn(f"exports for {title} do not {does}, as {model.name} does", stacklevel=3)
+    return {**every, **dict.fromkeys(lost, False)}
 
 
 class ExportModule(ServedModel):

@@ -13,6 +13,13 @@ from kerasnmt.tasks.served_model import ServedModel
 # A check of an export, which returns its findings, or raises an error about a problem.
 Check = Callable[..., str]
 
+# Options of a translation that exports without texts do not have, and what they do.
+OPTIONS_OF_TEXTS = {
+    "split_sentences": "split texts into sentences",
+    "split_words": "split texts into words",
+    "sentence_case": "read texts in capitals as sentences",
+}
+
 
 class Runtime:
     """Base class of runtimes.

@@ -35,7 +35,10 @@ TEXTS = [pair.source for pair in builtin_corpus(50, "test")]
 
 @pytest.fixture(scope="module")
 def model():
-    return zoo.from_preset("tatoeba_en_fr_transformer")
+    """The preset without search options of its own."""
+    model = zoo.from_preset("tatoeba_en_fr_transformer")
+    model.search_options = {}
+    return model
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from kerasnmt.serving.runtimes.ctranslate2.transformer_spec import (
     transformer_spec,
     vocabulary_map,
 )
-from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.serving.runtimes.export_module import ExportModule, options_without_texts
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
     TOKENIZERS,
@@ -90,6 +90,7 @@ def export_ctranslate2(
             f"weights={weights!r}"
         )
     check_transformer(model)
+    options = options_without_texts(model, options, "CTranslate2")
     module = ExportModule(model, **options)  # checks the options
     description = {**module.description, "weights": weights}
     for name, value in _FIXED.items():

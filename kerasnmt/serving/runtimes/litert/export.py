@@ -13,7 +13,8 @@ import tensorflow as tf
 from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.extras import MissingPackageError, extras
 from kerasnmt.ids import SOURCE_IDS, extended
-from kerasnmt.serving.runtimes.export_module import ExportModule
+from kerasnmt.runtime.search_model import described_search
+from kerasnmt.serving.runtimes.export_module import ExportModule, options_without_texts
 from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
@@ -25,7 +26,6 @@ from kerasnmt.serving.runtimes.plain_files import (
 from kerasnmt.serving.runtimes.stored_weights import StoredWeights
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
 from kerasnmt.tasks import ServedModel
-from kerasnmt.tasks.task import with_own_options
 from kerasnmt.text import register_tokenizers
 from kerasnmt.text.translation_codec import EncodedSource, TranslationCodec
 
@@ -76,7 +76,7 @@ def export_lite(
     """
     directory = Path(directory)
     refuse_existing(directory)
-    options = with_own_options(model, options)
+    options = options_without_texts(model, options, "LiteRT")
     if model.compute_dtype != "float32":
         raise ValueError(
             f"Expected a model that computes in float32 for LiteRT. Received: {model.name} with "
@@ -104,7 +104,7 @@ def export_lite(
             f"Expected a model that translates for LiteRT. Received: {model.name}, which reads "
             f"{' and '.join(module.fields)}. Use model.export to write it for TF Serving."
         )
-    core = _core(model, weights, options)
+    core = _core(model, weights, described_search(module.description))
     with atomic_folder(directory) as folder:
         (folder / LiteRTRuntime.mark).write_bytes(core)
         write_json(folder / TOKENIZERS, serialized_tokenizers(model))
