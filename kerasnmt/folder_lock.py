@@ -53,7 +53,7 @@ def _take(lock: Path, does: str) -> int:
             os.close(descriptor)
             raise ValueError(
                 f"Expected a folder in which no other process {does}. Received: {lock.parent}, in "
-                f"use by the process {process}. Choose another folder, or wait until it ends."
+                f"use by the process {process}. Choose another one, or wait until it ends."
             ) from None
         except OSError:
             warnings.warn(

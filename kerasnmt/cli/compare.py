@@ -214,11 +214,11 @@ class _Run:
         """Return the translations of data, from the last time if nothing has changed."""
         model = self.folder.model.stat()
         options = repr(self.recipe.search.options)
-        facts = [model.st_size, model.st_mtime_ns, options, __version__]
+        facts = ["translations", model.st_size, model.st_mtime_ns, options, __version__]
         work = json.dumps([facts, data.sources, data.contexts]).encode()
         path = self.folder.translations / f"{hashlib.sha256(work).hexdigest()[:16]}.json"
         if path.exists():
-            return self.folder.read_json(path)
+            return self.folder.read_json(path, translations=list)["translations"]
         with console.status(f"loading {self.path}"):
             translator = load_translator(self.path)
         check_fields(translator.fields, text_fields(data.contexts))
@@ -226,7 +226,7 @@ class _Run:
             translator, data.sources, data.contexts, batch_size, console
         )
         with suppress(OSError):  # in a folder that cannot be written
-            self.folder.write_json(path, translations)
+            self.folder.write_json(path, {"translations": translations})
         return translations
 
     def facts(self) -> dict[str, Any]:

@@ -168,7 +168,7 @@ def distill(
 
 
 def _check_new(output: Path) -> None:
-    """Check that there is no output yet, also of another process that has ended meanwhile."""
+    """Check that the output is new. Another process may have written it since the start."""
     if os.path.lexists(output):
         raise ValueError(f"Expected a new file. Received: --output {output}, which exists.")
 

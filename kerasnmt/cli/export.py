@@ -8,11 +8,9 @@ import typer
 
 from kerasnmt.cli.about_model import about_model
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.loading import SearchChanges, check_exportable, load_run
+from kerasnmt.cli.loading import SearchChanges, check_exportable, licenses_of, load_run
 from kerasnmt.cli.options import BeamSize, Language, SearchOptions, Trained, WithRuns
 from kerasnmt.cli.quiet import without_talk
-from kerasnmt.presets.folders import preset_folder
-from kerasnmt.presets.metadata import read_metadata
 from kerasnmt.serving.runtimes.registry import runtime_named, runtimes
 from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS
 
@@ -84,6 +82,7 @@ def export(
             f"Expected --runtime {owner} with --{others[0]}. Received: --runtime {target.name}."
         )
     check_exportable(run)
+    licenses = licenses_of([str(run), *(with_run or [])])
     with progress_console().status("exporting"):
         translates = target.only_translates
         changes = SearchChanges(beam_size, search, with_run)
@@ -108,7 +107,5 @@ def export(
         with without_talk():
             written = target.export(model, directory, **options, **own)
     print(written)
-    about = read_metadata(folder)["about"] if (folder := preset_folder(run)) else {}
-    if "license" in about:
-        says = f"{about['license']}. {about.get('attribution', '')}".strip()
-        print(f"The export has the license of {run}: {says}", file=sys.stderr)
+    for name, says in licenses:
+        print(f"The export has the license of {name}: {says}", file=sys.stderr)

@@ -1,8 +1,9 @@
 """Models from runs, presets, exports and servers."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -164,6 +165,7 @@ class _Run:
     """Model that `kerasnmt train` wrote."""
 
     low_score: float | None = None
+    about: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, run: Any) -> None:
         self.run = run
@@ -205,6 +207,7 @@ class _Preset:
         self.path = path
         self.preset = get_preset(path)
         self.low_score = self.preset.low_score
+        self.about = self.preset.about
 
     def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
         """Return the search options with which the preset was scored, with changes."""
@@ -237,6 +240,16 @@ def _trained(path: str | Path) -> _Run | _Preset:
         "Expected the folder of a run, with the model.keras of `kerasnmt train`, or a preset. "
         f"Received: {path}{no_model(path)}"
     )
+
+
+def licenses_of(paths: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the presets among runs and presets that have a license, and what it says."""
+    known = [(path, _trained(path).about) for path in paths]
+    return [
+        (path, f"{about['license']}. {about.get('attribution', '')}".strip())
+        for path, about in known
+        if "license" in about
+    ]
 
 
 def is_trained(path: str | Path) -> bool:

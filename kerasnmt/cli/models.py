@@ -12,7 +12,7 @@ import typer
 
 from kerasnmt.cli.console import print_table
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.presets import folders
+from kerasnmt.presets.choosing import preset_descriptions
 
 _VOCABULARY = 8_000
 
@@ -51,11 +51,7 @@ def _describe(constructor: Callable) -> None:
 
     if isinstance(model, TranslationModel) and not model.reads_context:
         print(f"\nTrain it on your pairs: kerasnmt init --model {name} --pairs pairs.tsv")
-    trained = [
-        preset
-        for preset, folder in folders.shipped_presets().items()
-        if json.loads((folder / folders.METADATA).read_bytes())["model"] == name
-    ]
+    trained = [preset for preset, about in preset_descriptions().items() if about["model"] == name]
     if trained:
         print(f"Try it trained: kerasnmt presets {trained[0]}  # {len(trained)} in all: ", end="")
         print(", ".join(trained))

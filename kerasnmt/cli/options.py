@@ -114,7 +114,7 @@ def two_columns(columns: str | None) -> list[int | str] | None:
     Raises:
         ValueError: If there are not two.
     """
-    return _columns(columns, (2,), "two columns, such as --columns 1,3")
+    return _columns(columns, (2,), "two different columns, such as --columns 1,3")
 
 
 def text_columns(columns: str | None) -> list[int | str] | None:

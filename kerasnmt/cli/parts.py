@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,9 @@ def parts_of(output: Path, work: list[Any]) -> Iterator[Path]:
             )
         name.mkdir(parents=True, exist_ok=True)
         yield name
-        shutil.rmtree(parts)
+        shutil.rmtree(name)
+    with suppress(OSError):  # another process uses it
+        parts.rmdir()
 
 
 def model_version(model: str) -> float:

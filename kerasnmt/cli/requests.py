@@ -74,17 +74,18 @@ def checked_tags(tags: Sequence[str] | None, translator: Any) -> list[str]:
         check_reads_tags("--tags", translator)
     known = translator.description.get("source_tags")
     if known is None:
-        if written:
+        if written and are_languages(written) and len(written[0]) < 5:
             warnings.warn(
-                f"the model does not say which tags it has, so {''.join(written)} is sent as it is",
+                f"the model does not say which tags it has, so {''.join(written)} is sent as it "
+                "is; the tags of kerasnmt's presets have three letters",
                 stacklevel=2,
             )
         return written
     found = {tag: tag if tag in known else closest_tag(tag, known) for tag in written}
     if unknown := [tag for tag, one in found.items() if one is None]:
         raise ValueError(unknown_tags_message("tags", known, f"{given}, with {', '.join(unknown)}"))
-    if len(found) > 1 and are_languages(found):
-        raise ValueError(f"Expected one language. Received: {given}.")
+    if len({*found.values()}) > 1 and are_languages(known):
+        raise ValueError(f"Expected one language for all texts. Received: {given}. Omit one.")
     return [one for tag in written if (one := found[tag])]
 
 

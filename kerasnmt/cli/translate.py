@@ -40,7 +40,6 @@ from kerasnmt.cli.terms import (
 )
 from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
-from kerasnmt.tasks.language_tags import warn_of_languages
 
 
 def translate(
@@ -240,8 +239,6 @@ def translate(
         if start:
             request["text"] = tagged(request["text"], start)
         if stream:
-            if not done:
-                warn_of_languages(request["text"], translator.description)
             write_words(translator, request, done, sys.stdout)
         else:
             rows = answers.of(translator, request, batch_size=batch_size, first_number=done + 1)

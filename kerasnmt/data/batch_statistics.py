@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import tensorflow as tf
 
-from kerasnmt.ids import PAD_ID, UNKNOWN_ID
+from kerasnmt.ids import PAD_ID, UNKNOWN_ID, extended
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ def statistics_of(
         real = (targets != PAD_ID).any(axis=1)  # without rows of padding
         for side, ids in (("source", source), ("target", targets)):
             lengths[side].update((ids[real] != PAD_ID).sum(axis=1).tolist())
+            ids = inputs.get(extended("source_ids"), ids) if side == "source" else ids
             unknown[side] += int((ids == UNKNOWN_ID).sum())
     if not shapes:
         raise ValueError(

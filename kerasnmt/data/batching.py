@@ -22,8 +22,8 @@ from kerasnmt.text.translation_codec import TranslationCodec
 SEEDS_APART = 1_000_003
 _EXPECTED_PAIRS = (
     "Expected a tf.data.Dataset of (source, target) string scalars, as from read_parallel, tuples "
-    "of str, two lists (sources, targets), an array [n, 2], a DataFrame, dicts, or a function that "
-    "returns one of these."
+    "of two str, two lists (sources, targets), an array [n, 2], a DataFrame, dicts, or a function "
+    "that returns one of these."
 )
 
 
@@ -78,10 +78,10 @@ def batches(
 
     Args:
         pairs: Pairs in one of these forms: a dataset of `(source, target)` string scalars, such as
-            `read_parallel` returns; an iterable of tuples of two `str`, which no further texts
-            or numbers follow, as `builtin_corpus` returns; a tuple of two columns, `(sources,
-            targets)`, such as lists or pandas Series; an array or a tensor of strings `[n, 2]`; a
-            pandas DataFrame; an iterable of dicts; a function that returns one of these, called
+            `read_parallel` returns; an iterable of tuples `(source, target)`, such as
+            `builtin_corpus` returns, with alignments; a tuple of two columns, `(sources, targets)`,
+            such as lists or pandas Series; an array or a tensor of strings `[n, 2]`; a pandas
+            DataFrame; an iterable of dicts; a function that returns one of these, which is called
             in each epoch, and whose pairs are read one by one; or `Shards`, which are read in
             another order in each epoch, without `alignments`, `contexts`, `sample_weight` and
             `cache`.
@@ -399,15 +399,14 @@ def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
 
 
 def _pair(row: Any) -> tuple[str, str]:
-    """Return the source and the target, which are the first two entries of a row.
+    """Return the source and the target of a row.
 
-    The others may be anything but texts and numbers, such as an id or a weight, which a user who
-    passes them believes to be read.
+    Further texts and numbers are refused, because they would be ignored.
     """
     pair = row[:2] if isinstance(row, tuple | list) else ()
     if [*map(type, pair)] != [str, str] or any(isinstance(one, str | Real) for one in row[2:]):
         raise ValueError(
-            f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}. Write numbers as texts, str(7), and "
-            "pass weights as sample_weight."
+            f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}. Write numbers as str(7), and pass "
+            "other columns as contexts or sample_weight, or leave them out."
         )
     return without_surrogates(pair[0]), without_surrogates(pair[1])

@@ -24,7 +24,8 @@ class TranslationOptions(SearchOptions):
       has terms, a prefix with lowercase letters, or is in the lexicon; its tokens are those of the
       model. If texts are split, this holds for each part. `kerasnmt.text.sentence_case` documents
       the rule.
-    - A text is looked up in `lexicon` as it is, but without its tags, and then in lowercase.
+    - A text is looked up in `lexicon` without its tags, in any Unicode form, with either
+      apostrophe, and then in lowercase. There is a warning of texts that are no part of a text.
     - With `shortlist`, translations consist of the tokens that the model's shortlist has for the
       texts of a batch; see `TranslationModel.make_shortlist`. This is faster for a large
       vocabulary. A translation can then depend on the other texts of its batch.

@@ -11,7 +11,7 @@ def load_model(path: str | os.PathLike, **options) -> Any:
     """Load a model of this library.
 
     `keras.saving.load_model` does the same after `import kerasnmt.models`, which registers the
-    classes of the file.
+    classes of the file. It does not compare checksums, and may load damaged weights.
 
     Args:
         path: A file that `model.save` wrote. Its name ends with ".keras".
@@ -22,15 +22,16 @@ def load_model(path: str | os.PathLike, **options) -> Any:
 
     Raises:
         FileNotFoundError: If the file does not exist.
-        ValueError: If the file is damaged, is not a model, or contains a class that Keras does not
-            know.
+        ValueError: If the path is a folder, or the file is damaged, is not a model, or contains a
+            class that Keras does not know.
     """
     if "://" not in os.fspath(path) and not os.path.exists(path):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
     if os.path.isdir(path):
         raise ValueError(
             f"Expected a file of model.save, such as model.keras. Received: {path}, a folder. Load "
-            "an export with kerasnmt.serving.load_export, a preset with kerasnmt.zoo.from_preset."
+            "the model.keras of a run, an export with kerasnmt.serving.load_export, and a preset "
+            "with kerasnmt.zoo.from_preset."
         )
     try:
         if zipfile.is_zipfile(path):

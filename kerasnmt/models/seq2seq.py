@@ -123,8 +123,8 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         Raises:
             ValueError: If there are texts but the model has no tokenizers or reads a context, if
                 texts are not pairs, if all pairs are dropped, or if arrays of ids do not match the
-                model. If some pairs are dropped, because they have an empty side or more than 99
-                tokens on a side, there is a warning.
+                model. There is a warning if some pairs are dropped, because they have an empty side
+                or more than 99 tokens on a side, or if most tokens of a side are unknown.
         """
         x, validation_data = _rewound(x), _rewound(validation_data)
         if holds_texts(x):

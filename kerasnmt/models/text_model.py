@@ -224,6 +224,7 @@ class TextModel(Composite, keras.Model):
         """
         config = super().get_config()
         if options := self.search_options:
+            self.search_options = options  # checks it: the user may have changed the dict
             config["search_options"] = _plain(options)
         for name in _KEPT:
             if (part := getattr(self, name)) is not None:

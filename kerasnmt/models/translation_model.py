@@ -332,8 +332,8 @@ class TranslationModel(TextModel, SearchModel):
             The calibration.
 
         Raises:
-            ValueError: If the numbers of sources and references differ, no translation has words,
-                or for the reasons in `translate`.
+            ValueError: If the numbers of sources and references differ, the translations have no
+                words, or all are right, or all are wrong, or for the reasons in `translate`.
         """
         check_same_index(sources=sources, references=references, contexts=contexts)
         references = as_texts("references", references)

@@ -95,9 +95,10 @@ class TranslationTask(SearchTask):
             a capital letter at the start, and translates those in capitals into capitals; see
             `TranslationModel.translate`.
         lexicon: Answers to texts, or parts of a split text, that the model shall not translate. A
-            text is looked up without its tags, and then in lowercase. Only `serving_default` and
-            `with_terms` use the lexicon, and `forced_prefix` for an empty prefix. The score of such
-            an answer is 0.
+            text is looked up without its tags, in any Unicode form, with either apostrophe, and
+            then in lowercase. There is a warning of texts that are never looked up. Only
+            `serving_default` and `with_terms` use the lexicon, and `forced_prefix` for an empty
+            prefix. The score of such an answer is 0.
         shortlist: Whether the search is restricted to the ids that the model's shortlist has for
             the sources of a batch, and those of prefixes and terms. Then the answer to a row can
             depend on other rows. `score`, `confidence` and `inspect` use the whole vocabulary for

@@ -279,8 +279,7 @@ class Translator:
             columns["prefix"] = as_texts("prefix", [prefix])
             self._parts([text], [True], first_number)
         self._check_request("forced_prefix" if prefix else "serving_default", columns)
-        if self._model.source_lengths is not None:
-            self._warn_of_cuts(columns["text"], first_number)
+        self._warn_of_texts(columns, first_number)
         progress = self._model.progress({field: values[0] for field, values in columns.items()})
         warns = self._low_score is not None and not prefix
         return self._warned(progress, text, first_number) if warns else progress
@@ -610,6 +609,7 @@ class Translator:
         request = self._texts("sources", sources, contexts)
         request["target"] = as_texts("targets", targets)
         check_same_length("targets", request["target"], "sources", len(request["text"]))
+        warn_of_languages(request["text"], self.description)
         return request
 
     def _check_request(self, name: str, fields: Iterable[str]) -> None:
@@ -655,8 +655,7 @@ class Translator:
         Returns:
             The answers to the parts of each text.
         """
-        if first_number is not None and self._model.source_lengths is not None:
-            self._warn_of_cuts(request["text"], first_number)
+        self._warn_of_texts(request, first_number)
         owners = [row for row, some in enumerate(parts) for _ in some]
         every: dict[str, Any] = {
             field: [column[row] for row in owners] for field, column in request.items()
@@ -700,12 +699,7 @@ class Translator:
         if not lengths:
             return []
         function = self._function(name)
-        if first_number in (None, 1) and "text" in columns:
-            texts = columns["text"]
-            strings = [one if isinstance(one, str) else decode(one) for one in texts]
-            warn_of_languages(strings, self.description)
-        if first_number is not None and self._model.source_lengths is not None:
-            self._warn_of_cuts(columns[self.fields[0]], first_number)
+        self._warn_of_texts(columns, first_number)
 
         def outputs(indices: list[int]) -> dict[str, np.ndarray]:
             inputs = {field: [values[i] for i in indices] for field, values in columns.items()}
@@ -738,6 +732,17 @@ class Translator:
         lengths = np.asarray(self._model.source_lengths([texts[i] for i in suspects])).tolist()
         pairs = zip(suspects, lengths, strict=True)
         return [(index, length) for index, length in pairs if length > limit]
+
+    def _warn_of_texts(
+        self, columns: Mapping[str, Sequence[Any]], first_number: int | None
+    ) -> None:
+        """Warn of texts without the tag of a language, if they are the first, and of long texts."""
+        if first_number == 1 and "text" in columns:
+            texts = columns["text"]
+            strings = [one if isinstance(one, str) else decode(one) for one in texts]
+            warn_of_languages(strings, self.description)
+        if first_number is not None and self._model.source_lengths is not None:
+            self._warn_of_cuts(columns[self.fields[0]], first_number)
 
     def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
         if truncated := self.truncated(texts):

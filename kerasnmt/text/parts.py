@@ -49,7 +49,10 @@ class Parts(NamedTuple):
     def warn_of_lost(self, lexicon: Mapping[str, str]) -> None:
         """Warn of the texts of a lexicon that are never looked up, because they are no part."""
         lost = [
-            text for text in lexicon if tags_at_start(text, self.tags) or self.split(text) != [text]
+            text
+            for text in lexicon
+            if not text.isalpha()  # which is fast, and right for both kinds of parts
+            and (tags_at_start(text, self.tags) or self.split(text) != [text])
         ]
         if lost:
             named = ", ".join(map(repr, lost[:3])) + (", …" if len(lost) > 3 else "")

@@ -34,8 +34,8 @@ class EpochStatistics(NamedTuple):
             data. The number of batches depends on it.
         lengths: Numbers of sentences of each length; see `BatchStatistics`. It is empty in runs of
             earlier versions.
-        unknown: Fractions of unknown tokens; see `BatchStatistics`. It is empty in runs of earlier
-            versions.
+        unknown: Fractions of unknown tokens of the reader with the most; see `BatchStatistics`. It
+            is empty in runs of earlier versions.
     """
 
     pairs: int
@@ -60,10 +60,7 @@ class EpochStatistics(NamedTuple):
         }
         sentences = sum(one.sentences for one in counted)
         padding_share = 1 - tokens / positions
-        unknown = {
-            side: sum(one.unknown[side] * one.sentences for one in counted) / sentences
-            for side in lengths
-        }
+        unknown = {side: max(one.unknown[side] for one in counted) for side in lengths}
         return cls(
             pairs, sentences, counted[0].batches, padding_share, len(counted), lengths, unknown
         )

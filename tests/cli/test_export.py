@@ -111,7 +111,7 @@ def test_lite_replaces_no_unknown_words(kerasnmt, run_folder, tmp_path):
     done = kerasnmt("export", run, tmp_path / "en_de", "--lite")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: Expected no replace_unknown for LiteRT, whose core ")
-    assert "with --search replace_unknown=false, or" in done.err
+    assert "or --search replace_unknown=false, or" in done.err
     assert not (tmp_path / "en_de").exists()
 
 

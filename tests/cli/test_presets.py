@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from kerasnmt.cli.loading import licenses_of
+from kerasnmt.presets import Preset
 from kerasnmt.presets.folders import SECOND_NAMES
 from kerasnmt.zoo import list_presets
 from tests.cli.conftest import write
@@ -138,3 +140,14 @@ def test_unknown_names(kerasnmt, shipped, tmp_path):
     assert done.err.endswith("or a preset. Received: runs/one\n")
     done = kerasnmt("translate", "https://a/b", stdin=TEXT)
     assert done.err == "error: Expected a URI of the form hf://user/model. Received: https://a/b\n"
+
+
+def test_an_export_says_the_licenses(kerasnmt, shipped, run_folder, preset_folder, tmp_path):
+    """A run has none, also if a preset has its name."""
+    preset = Preset(preset_folder)
+    folder = tmp_path / "licensed"
+    about = {"license": "cc-by-4.0", "attribution": "Words of Anna."}
+    preset.load().save_to_preset(folder, about=about)
+    assert licenses_of([str(run_folder), str(folder)]) == [
+        (str(folder), "cc-by-4.0. Words of Anna.")
+    ]

@@ -283,8 +283,10 @@ def test_an_export_knows_its_tags(kerasnmt, tagged_run, tmp_path, runtime):
 @pytest.mark.usefixtures("eagerly")
 def test_each_model_of_a_comparison_gets_its_own_tags(kerasnmt, tagged_run, tmp_path):
     letters = CharacterTokenizer([*"abcdefghijklmnopqrstuvwxyz"])
-    sources = CharacterTokenizer(["<de>", *"acegklow"])
-    zoo.bahdanau_gru(sources, letters, units=8).save_to_preset(tmp_path / "twin")
+    sources = CharacterTokenizer(["<de>", "<nl>", *"acegklow"])
+    zoo.bahdanau_gru(sources, letters, units=8).save_to_preset(
+        tmp_path / "twin", about={"search": {"beam_size": 1, "max_length": 6}}
+    )
     pairs = write(tmp_path / "pairs.tsv", ["walk\ta", "go\tc"])
     arguments = ("--pairs", pairs, "--tags", "de", "--json")
     one, other = tagged_run, tmp_path / "twin"
@@ -292,5 +294,7 @@ def test_each_model_of_a_comparison_gets_its_own_tags(kerasnmt, tagged_run, tmp_
     for first, second, expected in ((one, other, alone), (other, one, alone[::-1])):
         done = json.loads(kerasnmt("evaluate", first, *arguments, "--baseline", second).out)
         assert [done["chrf"], done["baseline_chrf"]] == expected
-    done = kerasnmt("translate", tagged_run, "--language", "de", "--tags", "no", stdin="walk\n")
-    assert (done.code, done.err) == (2, "error: Expected one language. Received: de;no.\n")
+    done = kerasnmt("translate", other, "--language", "de", "--tags", "nl", stdin="walk\n")
+    message = "error: Expected one language for all texts. Received: de;nl. Omit one.\n"
+    assert (done.code, done.err) == (2, message)
+    assert kerasnmt("translate", other, "--tags", "de;<de>", stdin="walk\n").code == 0

@@ -800,7 +800,7 @@ def test_contexts_of_many_shapes_by_tokens():
 
 def test_rows_with_more_than_two_entries():
     for row in (("1", "a", "b"), ("a", "b", 0.5), ("a", 7)):
-        with pytest.raises(ValueError, match=r"tuples of str, .* Received: a row "):
+        with pytest.raises(ValueError, match=r"tuples of two str, .* Received: a row "):
             batches([("a", "b"), row], LETTERS)
     with pytest.raises(ValueError, match=r"Expected at least one pair\. Received: pairs=\[\]\."):
         batches([], LETTERS)

@@ -102,6 +102,13 @@ def test_datasets_and_iteration_read_equal_lines(tmp_path):
         assert pairs_of(shards.dataset()) == [*shards]
 
 
+def test_utf_16_is_refused(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes("ab\n".encode("utf-16-le"))
+    with pytest.raises(ValueError, match=r"line 1 is not \(it has NUL characters, as UTF-16 has"):
+        read_parallel(path, path)
+
+
 def test_a_file_without_lines_is_refused_before_it_fills_the_memory():
     with pytest.raises(ValueError, match=r"at most 10,000,000 bytes.*/dev/zero', whose line 1"):
         read_parallel("/dev/zero", "/dev/zero")

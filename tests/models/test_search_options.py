@@ -70,6 +70,10 @@ def test_one_of_them_is_changed(model, make_text_model, tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     assert loaded.search_options == {**OPTIONS, "beam_size": 1}
+    model.search_options["beam_sise"] = 3
+    with pytest.raises(ValueError, match="beam_sise"):
+        model.save(tmp_path / "model.keras")
+    del model.search_options["beam_sise"]
     model.search_options["beam_size"] = 0
     with pytest.raises(ValueError, match="beam_size"):
         model.translate(TEXTS)

@@ -78,7 +78,7 @@ def test_folders_of_the_environment(folder, tmp_path, monkeypatch):
     assert zoo.list_presets() == own
 
 
-def test_places_without_presets_are_named(folder, tmp_path, monkeypatch):
+def test_places_without_presets_are_named(tmp_path, monkeypatch):
     monkeypatch.setenv("KERASNMT_PRESETS", str(tmp_path / "missing"))
     with pytest.warns(UserWarning, match=rf"of KERASNMT_PRESETS\. .* {tmp_path}/missing"):
         zoo.list_presets()

@@ -323,8 +323,8 @@ def test_calibration_changes_no_probability(word_model, make_translator_model):
 
 def test_a_model_keeps_its_calibration(make_translator_model, tmp_path):
     model = make_translator_model()
-    sources, references = ["two dogs run .", "a man reads .", "dog"], ["ab", "c d", "ed"]
-    few = {"beam_size": 1, "max_length": 4}
+    sources, few = ["two dogs run .", "a man reads .", "dog"], {"beam_size": 1, "max_length": 4}
+    references = [*model.translate(sources[:1], **few), "c d", "ed"]
     before = model.confidence(sources, **few)
     found = model.calibrate(sources, references, **few)
     assert found == Calibration.fit(before, references) == model.calibration
@@ -340,7 +340,7 @@ def test_a_model_keeps_its_calibration(make_translator_model, tmp_path):
     assert Ensemble([model, model]).calibration is None
     with pytest.raises(ValueError, match="as many references as sources"):
         model.calibrate(sources, references[:2], **few)
-    with pytest.raises(ValueError, match="one translation with words"):
+    with pytest.raises(ValueError, match="right and wrong words"):
         model.calibrate([""], ["a"], **few)
 
 

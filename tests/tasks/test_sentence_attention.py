@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from kerasnmt.tasks import SentenceAttention
 from kerasnmt.viz import attention_text
@@ -154,3 +155,15 @@ def test_text_from_right_to_left_has_its_columns_from_right_to_left():
         f"{mark}I {mark}  {mark}      {mark}███████",
         f"{mark}גן{mark}  {mark}▒▒▒▒",
     ]
+
+
+def test_words_of_unknown_kinds():
+    weights = np.full((2, 2), 0.5, "float32")
+    tokens = ["▁a", "b"], ["▁c", "d"]
+    unknown = SentenceAttention(*tokens, weights)
+    with pytest.raises(ValueError, match=r"because this attention does not know them\. Received"):
+        unknown.by_words()
+    known = unknown._replace(kinds=("sentencepiece", "sentencepiece"))
+    expected = unknown.by_words("sentencepiece", "sentencepiece")
+    np.testing.assert_array_equal(known.by_words().weights, expected.weights)
+    assert known.by_words().source_tokens == ["ab"]

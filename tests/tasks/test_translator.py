@@ -382,6 +382,13 @@ def test_texts_without_the_tag_of_a_language():
         model.translate(["<deu>a", "b"], **options)
     with pytest.warns(UserWarning, match="text 1 begins with <nl>, .* did you mean <nld>"):
         model.score(["<nl>a"], ["b"])
+    translator = Translator(task_of(model, split_words=True, **options))
+    with pytest.warns(UserWarning, match="text 2, and perhaps others, has no language tag"):
+        translator.confidence(["<deu>a a a", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        translator.confidence(["a a", "b"], first_number=65)  # the user has been warned
+        translator.ask({"text": ["a"]}, first_number=None)
     model.set_language("de")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

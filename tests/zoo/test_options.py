@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasnmt import zoo
+from kerasnmt import layers, zoo
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 from tests.zoo.tiny_models import NAMES, TINY, TINY_TRANSFORMER
 
@@ -215,3 +215,8 @@ def check_half_is_dropped(plain, dropped):
     assert 0.4 < kept[real].mean() < 0.6
     np.testing.assert_allclose(np.asarray(dropped)[kept], 2 * np.asarray(plain)[kept], rtol=1e-6)
     np.testing.assert_allclose(same[0][0][0], states[0][0][0], rtol=1e-6)
+
+
+def test_a_score_is_no_attention():
+    with pytest.raises(ValueError, match=r"is a part of an attention: Attention\(GeneralScore"):
+        zoo.bahdanau_gru(9, attention=layers.GeneralScore(4))

@@ -47,8 +47,8 @@ def check_scores(scores: Any, query: Any, memory: Any, name: str) -> None:
         raise ValueError(
             f"Expected scores of shape {expected} from {name}.call: [batch, source_length], with "
             "an axis target_length before the last if the query has one. Received: "
-            f"{'None' if shape is None else f'shape {shape}'}. Give the query an axis for the "
-            "positions: ops.expand_dims(query, -2)."
+            f"{'None' if shape is None else f'shape {shape}'}. The docstring of "
+            "kerasnmt.layers.Score has an example."
         )
 
 

@@ -129,7 +129,7 @@ class VersionWatcher:
                 self._reported.add(version)
                 self._say(f"still serving version {self._current.version}: {error}")
             return
-        if newest_version(self._directory) != version:  # it was removed while it was loaded
+        if not version.exists():  # it was removed while it was loaded
             app.session.close()
             return
         self._say(f"serving version {version.name} of {self._current.name}")

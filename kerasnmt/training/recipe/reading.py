@@ -113,12 +113,11 @@ _OF_YAML_1_1 = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:int")
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML loader with the numbers and booleans of YAML 1.2, without aliases and repeated keys.
+    """YAML loader with decimal numbers, and the booleans of YAML 1.2, without aliases.
 
     PyYAML follows YAML 1.1, where 1e-3 is a string, 010 is 8, 1:30 is 90, and words such as `no`
-    and `on` are booleans.
-    It keeps the last of two equal keys. With aliases, a small file can stand for billions of
-    values.
+    and `on` are booleans. It keeps the last of two equal keys, which are refused here. With
+    aliases, a small file can stand for billions of values.
     """
 
     yaml_implicit_resolvers: ClassVar[dict] = {  # type: ignore[misc]  # as PyYAML has it

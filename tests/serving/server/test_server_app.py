@@ -308,3 +308,8 @@ def test_two_hundred_requests_at_once(make, session, start):
     found = re.search(r"^kerasnmt_predictions_refused_total (.+)$", counted, re.MULTILINE)
     assert len(refused) <= float(found[1]) <= len(refused) + 40  # some clients have left
     assert 'kerasnmt_requests_total{route="predict",status="500"} 40.0' in counted
+
+
+def test_every_name_is_checked(make):
+    with pytest.raises(ValueError, match=r"Expected names of hosts\. Received: good, a\.\.b: "):
+        make(hosts=["good", "a..b"])

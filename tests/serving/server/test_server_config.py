@@ -47,8 +47,11 @@ def test_batching_parameters(saved_models):
 
 def test_files_are_replaced_and_nothing_else_is_left(saved_models):
     before = {*os.listdir(saved_models)}
-    for _ in range(2):
-        write_server_config(saved_models)
+    config, _ = write_server_config(saved_models)
+    written = config.read_text()
+    config.write_text("old")
+    write_server_config(saved_models)
+    assert config.read_text() == written
     assert {*os.listdir(saved_models)} - before == {"models.config", "batching_parameters.txt"}
 
 

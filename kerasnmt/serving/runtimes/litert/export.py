@@ -94,8 +94,8 @@ def export_lite(
         if options.get(name):
             raise ValueError(
                 f"Expected no {name} for LiteRT, whose core takes one sentence and returns no "
-                f"attention weights. Received: {name}={options[name]!r:.40}. Omit it, on the "
-                f"command line with --search {name}={json.dumps(value)}, or use model.export."
+                f"attention weights. Received: {name}={options[name]!r:.40}. Pass {name}={value}, "
+                f"or --search {name}={json.dumps(value)}, or use model.export."
             )
     refuse_shortlist(options, "LiteRT")
     module = ExportModule(model, weights=weights, **options)  # checks the options

@@ -201,7 +201,7 @@ with ONNX Runtime can run them: in Python, C#, Java, C++ or JavaScript. `kerasnm
 names and the options.
 
 1. Turn the text into ids with `tokenizers.json`: the n-th word or character, from 0, has the id
-   n + 4, and `model` is a SentencePiece model in base64. Before, bring the text into the Unicode
+   n + 4, and `model` is a SentencePiece model in base64. First bring the text into the Unicode
    form `normalization`, such as nfd, if there is one; a tag such as `<deu>` is one entry; with
    `fold_case`, a capital that is no entry is its small letter; and `default_tags` stand in front of
    a text without tags. With `split_words` in `kerasnmt.json`, the model reads single words, without
