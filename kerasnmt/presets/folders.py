@@ -70,11 +70,14 @@ def unknown_preset_message(name: str) -> str:
 
 
 def preset_hint(name: str) -> str:
-    """Return a sentence that helps with a name that no preset has, after a space, or nothing."""
+    """Return what helps with a name that no preset has, after a space, or nothing."""
     if name in SECOND_NAMES:
         return f" Install {name} with: pip install --upgrade kerasnmt-presets"
     near = nearest_name(name, {*shipped_presets(), *SECOND_NAMES})
-    return f" Did you mean the preset {near}?" if near else ""
+    hint = f" Did you mean the preset {near}?" if near else ""
+    if name.startswith("g2p_"):
+        hint += " The preset g2p reads words of 48 languages, with --language or language=."
+    return hint
 
 
 def is_preset_folder(folder: str | os.PathLike) -> bool:

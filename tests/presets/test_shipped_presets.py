@@ -295,7 +295,11 @@ def test_a_name_of_the_second_package_says_how_to_install_it(without_second):
             "g2p_dutch",
             "There is no preset g2p_dutch. Install g2p_dutch with: pip install --upgrade",
         ),
-        ("g2p_dutsch", "There is no preset g2p_dutsch. Did you mean the preset g2p_dutch?"),
+        (
+            "g2p_dutsch",
+            "There is no preset g2p_dutsch. Did you mean the preset g2p_dutch? The preset g2p",
+        ),
+        ("g2p_french", "There is no preset g2p_french. The preset g2p reads words of 48 languages"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             zoo.from_preset(name)
