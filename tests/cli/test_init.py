@@ -242,7 +242,7 @@ BOTH = ["--source", "train.en", "--target", "train.de"]
         ),
         (
             ["--pairs", "empty", "--columns", "1"],
-            "two columns, such as --columns 1,3. Received: --c",
+            "two different columns, such as --columns 1,3. Received",
         ),
         ([*BOTH, "--columns", "1,2"], "Expected columns with a file of pairs. Received:"),
         (["--pairs", "train.en", "--columns", "1,2"], "at least 2 columns. Received:"),

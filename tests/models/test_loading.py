@@ -77,7 +77,7 @@ def test_models_of_keras_are_loaded_too(tmp_path):
 
 
 def test_folders_and_damaged_weights(model, tmp_path):
-    with pytest.raises(ValueError, match=rf"Received: {tmp_path}, a folder\. Load an export with"):
+    with pytest.raises(ValueError, match=rf"Received: {tmp_path}, a folder\. Load the model"):
         kerasnmt.load_model(tmp_path)
     path = tmp_path / "model.keras"
     model.save(path)
