@@ -89,7 +89,8 @@ def test_more_than_two_languages_are_counted(kerasnmt, preset_folder, tmp_path, 
 @pytest.mark.usefixtures("eagerly")
 def test_translate_by_name_and_by_folder(kerasnmt, shipped, preset_folder, preset_translations):
     """The preset has its own search options, which `--search` changes."""
-    texts, stdin = ["no", "", "he"], "no\n\nhe\n"
+    texts = ["no", "", "he", *LINES]
+    stdin = "".join(f"{text}\n" for text in texts)
     expected = preset_translations(texts)
     assert kerasnmt("translate", preset_folder, stdin=stdin).lines == expected
     done = kerasnmt("translate", shipped, "--beam-size", 1, stdin=stdin)

@@ -10,7 +10,7 @@ CORPUS = ["<de>the dog runs", "<fr>a dog", "the the dog <", "<fr><V>a cat"] * 5
 @pytest.fixture(
     params=[
         CharacterTokenizer.train(CORPUS, tags=True),
-        SentencePieceTokenizer.train(CORPUS, 23, tags=True),
+        SentencePieceTokenizer.train(CORPUS, 22, tags=True),
     ],
     ids=["characters", "pieces"],
 )

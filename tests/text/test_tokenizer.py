@@ -230,7 +230,7 @@ def test_repr():
 def test_ids_of_tags_and_spaces():
     texts = ["<V><PST>walk in", "<V> go", "<s> <0x41>"] * 4
     for kind in (SentencePieceTokenizer, CharacterTokenizer):
-        tokenizer = kind.train(texts, 22, tags=True)
+        tokenizer = kind.train(texts, 21, tags=True)
         tokens = tokenizer.tokens(range(tokenizer.vocabulary_size)).numpy().tolist()
         assert {tokens[one] for one in tokenizer.tag_ids} == {b"<PST>", b"<V>"}
         assert [tokens[one] for one in tokenizer.space_ids] == ["▁".encode()]
