@@ -204,7 +204,8 @@ class TextModel(Composite, keras.Model):
         try:
             kind.from_keywords(merged)
         except ValueError as error:  # the keywords contradict an option of the model
-            raise ValueError(f"{error}. The model has search_options={own!r}.") from error
+            problem = str(error).removesuffix(".")
+            raise ValueError(f"{problem}. The model has search_options={own!r}.") from error
         return self._translator(**{k: v for k, v in merged.items() if k not in without})
 
     def _need_tokenizers(self) -> None:

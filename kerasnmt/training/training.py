@@ -1,7 +1,7 @@
 """Training from a recipe."""
 
 import os
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -306,8 +306,10 @@ def _calibrated(prepared: Prepared) -> tuple[Any, Calibration | None]:
     sources, references, *others = ([column[row] for row in rows] for column in columns)
     stored.search_options = model.search_options = prepared.recipe.search.options
     found = model.confidence(sources, contexts=others[0] if others else None)
-    with suppress(ValueError):  # of a model that makes no mistake, or has learned nothing
+    try:
         stored.calibration = model.calibration = Calibration.fit(found, references)
+    except ValueError as error:  # of a model that makes no mistake, or has learned nothing
+        say(prepared.start.console, f"the model is not calibrated. {error}")
     with atomic_write(path) as temporary:
         stored.save(temporary)
     return model, model.calibration
