@@ -34,7 +34,7 @@ class Features(keras.layers.Layer):
     def build(self, features_shape, embeddings_shape):
         pass
 
-    def call(self, features, embeddings):
+    def call(self, features, embeddings, targets=None):
         return features
 
 
