@@ -40,7 +40,7 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
     """Read pairs of English sentences and their German translations, which come with the library.
 
     The corpus is synthetic: a synchronous grammar of English and German generated the pairs and
-    their alignments. The grammar is in the history of the repository, in `kerasnmt/data/builtin`.
+    their alignments.
     The corpus is under the license of the library, Apache-2.0.
 
     A smaller size gives the first pairs of a larger one. No English sentence occurs twice in a

@@ -25,7 +25,7 @@ class TranslationOptions(SearchOptions):
       model. If texts are split, this holds for each part. `kerasnmt.text.sentence_case` documents
       the rule.
     - A text is looked up in `lexicon` without its tags, in any Unicode form, with either
-      apostrophe, and then in lowercase. There is a warning of texts that are no part of a text.
+      apostrophe, and then in lowercase. A warning names entries that splitting makes unreachable.
     - With `shortlist`, translations consist of the tokens that the model's shortlist has for the
       texts of a batch; see `TranslationModel.make_shortlist`. This is faster for a large
       vocabulary. A translation can then depend on the other texts of its batch.

@@ -439,8 +439,9 @@ class TranslationModel(TextModel, SearchModel):
 
         Returns:
             For each pair, or for one pair, a list of links (source word, target word), counted from
-            0. Words are split at whitespace. `kerasnmt.alignment` writes links in the Pharaoh
-            format, and scores them.
+            0. Words are split at white space; in scripts without spaces, they are tokens (see
+            `kerasnmt.text.word_indices`). `kerasnmt.alignment` writes links in the Pharaoh format,
+            and scores them.
 
         Raises:
             ValueError: If the model has no attention, or for the reasons in `score`.

@@ -33,8 +33,8 @@ def load(directory: str | Path, **options) -> Translator:
         **options: Options of `kerasnmt.decoding.SearchOptions` in place of those of the export.
 
     Returns:
-        The model: with the methods `translate`, `n_best`, `score`, `attention` and `align` if it
-        translates, `caption` if it captions images, or `answer` if it answers questions.
+        A `kerasnmt.tasks.Translator`: with `translate`, `n_best`, `score`, `attention`, `align`,
+        `confidence` and `stream` if it translates, `caption` if it captions images, or `answer` if it answers questions.
 
     Raises:
         ValueError: If `export_onnx` did not write the folder, a file is damaged, or an option is

@@ -1,4 +1,4 @@
-"""Exports for TF Serving, CTranslate2 and LiteRT, their check, clients, and a server."""
+"""Exports for TF Serving, other programs and browsers, their check, clients, and a server."""
 
 from kerasnmt.extras import attach
 

@@ -1,4 +1,4 @@
-"""Figures and pages of attention, and learning curves.
+"""Figures and pages of attention, learning curves, and comparisons of training runs.
 
 The inputs are NumPy arrays, and the outputs are text, HTML and Matplotlib figures.
 Only the figures import Matplotlib.
