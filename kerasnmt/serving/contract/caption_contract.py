@@ -3,8 +3,8 @@
 import base64
 import struct
 import zlib
-from collections.abc import Callable, Iterator
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from kerasnmt.png import png_of, png_of_chunks
 from kerasnmt.serving.contract.export_contract import (
     WARMUP_BATCH_SIZES,
     ExportContract,
+    FurtherCheck,
     Outputs,
     Row,
     weight_problems,
@@ -94,7 +95,7 @@ class CaptionContract(ExportContract):
             for side in _WARMUP_SIDES:
                 yield {"image": [encode_png(side, side, (200, 120, 40))] * size}
 
-    def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
+    def further_checks(self) -> dict[str, FurtherCheck]:
         """Return the check of `attention`."""
         return {"attention": self._check_attention}
 
@@ -110,7 +111,9 @@ class CaptionContract(ExportContract):
         """
         return base64.b64decode(value, validate=True)
 
-    def _check_attention(self, _: Outputs, attention: Outputs) -> tuple[list[str], str]:
+    def _check_attention(
+        self, _: Outputs, attention: Outputs, description: Mapping[str, Any]
+    ) -> tuple[list[str], str]:
         real = attention["target_tokens"] != b""
         regions = np.ones_like(attention["weights"][:, 0], bool)
         problems = weight_problems(attention["weights"], real, regions)

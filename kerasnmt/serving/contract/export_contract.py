@@ -34,6 +34,10 @@ Row = tuple[str | bytes, ...]
 # Outputs of a request, by name. Strings are `bytes` in an array of dtype `object`.
 Outputs = Mapping[str, np.ndarray]
 
+# A check of the outputs of `serving_default` and of another signature, with the description of the
+# export. It returns a list of problems, and a phrase for the report.
+FurtherCheck = Callable[[Outputs, Outputs, Mapping[str, Any]], tuple[list[str], str]]
+
 # Dtype and axes of all inputs.
 _INPUT = ("string", ("batch",))
 
@@ -157,14 +161,12 @@ class ExportContract:
         """Return the names of the given signatures that belong to the contract."""
         return [name for name in self.outputs if name in signatures]
 
-    def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
-        """Return checks of the meaning of outputs.
+    def whole_rows(self, rows: tuple[Row, ...], description: Mapping[str, Any]) -> tuple[Row, ...]:
+        """Return the rows that all signatures of a described export read as they are."""
+        return rows
 
-        Returns:
-            A dict with a function for each checked signature. The function takes the outputs of
-            `serving_default` and of the signature for the same rows. It returns a list of problems,
-            and a phrase for the report.
-        """
+    def further_checks(self) -> dict[str, FurtherCheck]:
+        """Return checks of the meaning of outputs, for `whole_rows`, by signature."""
         return {}
 
     def signature_problems(
@@ -331,8 +333,9 @@ def weight_problems(weights: np.ndarray, target: np.ndarray, source: np.ndarray)
 
     Returns:
         A list of these problems: weights that are negative or not finite, weights of padding that
-        are not 0, and target tokens whose weights sum to 0 or to more than 1. Sums below 1 are
-        valid, because a window around a predicted position has such sums (Luong's local-p).
+        are not 0, and target tokens whose weights sum to more than 1. Sums below 1 are valid: a
+        window around a predicted position has such sums (Luong's local-p), and monotonic attention
+        that does not stop has the sum 0.
     """
     problems = []
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -340,11 +343,9 @@ def weight_problems(weights: np.ndarray, target: np.ndarray, source: np.ndarray)
     if (weights[~(target[:, :, None] & source[:, None, :])] != 0).any():
         problems.append("weights of padding are not 0")
     sums = weights.sum(axis=-1)[target]
-    wrong = sums[~((sums > 0) & (sums <= 1 + WEIGHT_TOLERANCE))]
+    wrong = sums[sums > 1 + WEIGHT_TOLERANCE]
     if wrong.size:
-        problems.append(
-            f"weights of a target token sum to {wrong[0]:.4f}, expected more than 0 and at most 1"
-        )
+        problems.append(f"weights of a target token sum to {wrong[0]:.4f}, expected at most 1")
     return problems
 
 

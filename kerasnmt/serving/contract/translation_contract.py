@@ -1,6 +1,6 @@
 """Contracts of exports that translate, with or without a context."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +10,13 @@ from kerasnmt.serving.contract.export_contract import (
     WARMUP_BATCH_SIZES,
     WEIGHT_TOLERANCE,
     ExportContract,
+    FurtherCheck,
     Outputs,
+    Row,
     weight_problems,
 )
 from kerasnmt.tasks.served_model import ABSENT_SCORE
+from kerasnmt.text.parts import Parts
 from kerasnmt.token_confidence import NUMBERS
 
 # An export contains the translations of these texts for its check. They have several lengths, for
@@ -91,7 +94,15 @@ class TranslationContract(ExportContract):
                 words = [_WARMUP_WORDS[index % len(_WARMUP_WORDS)] for index in range(length)]
                 yield {self.inputs[0]: [" ".join(words).encode()] * size}
 
-    def further_checks(self) -> dict[str, Callable[[Outputs, Outputs], tuple[list[str], str]]]:
+    def whole_rows(self, rows: tuple[Row, ...], description: Mapping[str, Any]) -> tuple[Row, ...]:
+        """Return the rows that `serving_default` does not split, or if there are none, examples."""
+        split = Parts.of(description)
+        if split is None:
+            return rows
+        whole = (row for row in rows if split.split(str(row[0])) == [row[0]])
+        return (*whole,) or self.fitting(description).example_rows
+
+    def further_checks(self) -> dict[str, FurtherCheck]:
         """Return the checks of `n_best`, `attention`, `with_terms` and `confidence`."""
         return {
             "n_best": self._check_n_best,
@@ -191,26 +202,43 @@ class TranslationContract(ExportContract):
                 problems.append(f"{name} of padding is not 0")
         return problems
 
-    def _check_n_best(self, default: Outputs, n_best: Outputs) -> tuple[list[str], str]:
+    def _check_n_best(
+        self, default: Outputs, n_best: Outputs, description: Mapping[str, Any]
+    ) -> tuple[list[str], str]:
         detail = f"beam of {n_best['scores'].shape[1]}, best first"
+        if description.get("lexicon"):  # its answers, with the score 0, are not in n_best
+            rows = default["score"] != 0
+            default, n_best = (
+                {name: values[rows] for name, values in outputs.items()}
+                for outputs in (default, n_best)
+            )
         return self.n_best_problems(default, n_best), detail
 
-    def _check_with_terms(self, default: Outputs, found: Outputs) -> tuple[list[str], str]:
+    def _check_with_terms(
+        self, default: Outputs, found: Outputs, description: Mapping[str, Any]
+    ) -> tuple[list[str], str]:
         lines = self.further_columns("with_terms", len(found["written"]))["terms"]
         without = np.array(lines, object) == b""
-        problems = self.differences(
-            {name: values[without] for name, values in default.items()},
-            {name: values[without] for name, values in found.items() if name != "written"},
-        )
+        problems, detail = [], f"{without.sum()} without terms"
+        if not description.get("shortlist"):  # which contains the terms of all rows
+            detail += ", as in serving_default"
+            problems = self.differences(
+                {name: values[without] for name, values in default.items()},
+                {name: values[without] for name, values in found.items() if name != "written"},
+            )
         if (found["written"][without] != b"").any():
             problems.append("written of a text without terms is not empty")
-        return problems, f"{without.sum()} without terms, as in serving_default"
+        return problems, detail
 
-    def _check_confidence(self, _: Outputs, confidence: Outputs) -> tuple[list[str], str]:
+    def _check_confidence(
+        self, _: Outputs, confidence: Outputs, description: Mapping[str, Any]
+    ) -> tuple[list[str], str]:
         detail = "log-probabilities, entropies and margins are in range, 0 on padding"
         return self.confidence_problems(confidence), detail
 
-    def _check_attention(self, _: Outputs, attention: Outputs) -> tuple[list[str], str]:
+    def _check_attention(
+        self, _: Outputs, attention: Outputs, description: Mapping[str, Any]
+    ) -> tuple[list[str], str]:
         detail = "weights sum to at most 1 over the source"
         if "generate_probability" in attention:
             detail += ", generate_probability is from 0 to 1"

@@ -92,6 +92,7 @@ def test_the_newest_version_is_checked(row, copy):
 def test_answers_are_compared_with_the_expected_ones(row, copy, expected):
     folder, path = copy
     texts = ["dog", "two dogs run ."]
+    assert row("files", folder, np.array(texts)) == (True, str(folder))
     wrong = [*expected.translate(texts[:1]), "another"]
     found = expected.translate(texts)[1]
     detail = f"translation of text 1: {found!r}, expected 'another'"
@@ -192,7 +193,7 @@ def test_wrong_values_fail_their_rows(copy, here):
     wrong = failed(check_export(copy[0], ["two dogs run", "a"]))
     assert wrong == {
         "n_best": "best of n_best, score of text 0: -3.5, expected -5.5",
-        "attention": "weights of a target token sum to 1.0100, expected more than 0 and at most 1",
+        "attention": "weights of a target token sum to 1.0100, expected at most 1",
         "batch_of_one": "score of text 0: -4.5, expected -5.5",
         "odd_inputs": wrong["odd_inputs"],
         "with_terms": wrong["with_terms"],
@@ -302,8 +303,12 @@ def test_folder_without_a_saved_model_is_a_failed_row(tmp_path):
 def test_wrong_arguments():
     with pytest.raises(ValueError, match=r"at least one text to translate. Received: texts=\[\]"):
         check_export("somewhere", [])
-    with pytest.raises(ValueError, match="Received: 1 translations for 2 texts"):
+    with pytest.raises(ValueError, match="Received: 2 texts, 1 expected translations"):
         check_export("somewhere", ["a", "b"], ["a"])
+    with pytest.raises(ValueError, match=r"list of texts\. Received: texts='two dogs'"):
+        check_export("somewhere", "two dogs")
+    with pytest.raises(ValueError, match=r"list of texts\. Received: expected='a'"):
+        check_export("somewhere", ["a"], "a")
     with pytest.raises(ValueError, match="Expected the texts of the expected translations"):
         check_export("somewhere", expected=["a"])
 
@@ -407,6 +412,29 @@ def test_n_best_problems(name, place, value, problem):
     assert any(problem in found for found in contract.n_best_problems(DEFAULT, outputs))
 
 
+def test_terms_of_other_rows_change_the_answers_of_a_shortlist():
+    default = {"translation": np.array([b"a", b"b"], object), "score": np.zeros(2, np.float32)}
+    found = {**default, "written": np.array([[b""], [b"a"]], object)}
+    found["translation"] = np.array([b"c", b"d"], object)
+    check = contract.further_checks()["with_terms"]
+    problem = "translation of text 0: 'c', expected 'a'"
+    assert check(default, found, {}) == ([problem], "1 without terms, as in serving_default")
+    assert check(default, found, {"shortlist": True}) == ([], "1 without terms")
+    found["written"][0] = b"a"
+    assert check(default, found, {"shortlist": True})[0] == [
+        "written of a text without terms is not empty"
+    ]
+
+
+def test_whole_rows():
+    rows = (("Two dogs run. A man reads.",), ("Two dogs run.",), ("two dogs",), ("",))
+    assert contract.whole_rows(rows, {}) == rows
+    assert contract.whole_rows(rows, {"split_sentences": True}) == rows[1:]
+    assert contract.whole_rows(rows[:1], {"split_sentences": True}) == contract.example_rows
+    assert contract.whole_rows(rows, {"split_words": True}) == rows[3:]
+    assert ("dogs",) in contract.whole_rows(rows[:3], {"split_words": True})
+
+
 def test_n_best_without_a_beam():
     outputs = {name: array[:, :0] for name, array in n_best().items()}
     assert contract.n_best_problems(DEFAULT, outputs) == ["n_best has no hypotheses"]
@@ -425,8 +453,7 @@ def attention():
 @pytest.mark.parametrize(
     ("name", "place", "value", "problem"),
     [
-        ("weights", (0, 0, 0), 0.2011, "sum to 1.0011, expected more than 0"),
-        ("weights", (0, 0), [0.0, 0.0], "sum to 0.0000, expected more than 0"),
+        ("weights", (0, 0, 0), 0.2011, "sum to 1.0011, expected at most 1"),
         ("weights", (0, 0), [-0.5, 1.5], "negative or not finite"),
         ("weights", (0, 0, 0), np.nan, "negative or not finite"),
         ("weights", (1, 2), [1.0, 0.0], "weights of padding are not 0"),
@@ -440,6 +467,8 @@ def test_attention_problems(name, place, value, problem):
     outputs["weights"][0, 0, 0] += 0.0009  # within the tolerance
     assert contract.attention_problems(outputs) == []
     outputs["weights"][0, 0, 0] -= 0.0009
+    outputs["weights"][0, 1] = 0.0  # monotonic attention without a stop
+    assert contract.attention_problems(outputs) == []
     outputs[name][place] = value
     assert any(problem in found for found in contract.attention_problems(outputs))
 
@@ -458,7 +487,8 @@ def test_generate_probability_problems(place, value, problem):
     probability = np.array([[1.0009, 0, 0.4], [-0.0009, 0, 0]], np.float32)
     outputs["generate_probability"] = probability
     detail = "weights sum to at most 1 over the source, generate_probability is from 0 to 1, 0 on "
-    assert contract.further_checks()["attention"](DEFAULT, outputs) == ([], f"{detail}padding")
+    check = contract.further_checks()["attention"]
+    assert check(DEFAULT, outputs, {}) == ([], f"{detail}padding")
     assert contract.shape_problems("attention", outputs, 2) == []
     probability[place] = value
     assert contract.attention_problems(outputs) == [problem]

@@ -155,7 +155,8 @@ def test_sentences_are_translated_one_by_one(exported, tmp_path):
     assert empty["translation"].shape == empty["score"].shape == (0,)
     with pytest.warns(UserWarning, match=r"text 1 has 12 tokens and was truncated to 10"):
         ours.translate(["dog " * 10 + "dog. Zeb"])
-    assert check_export(folder).passed
+    report = check_export(folder, texts, theirs.translate(texts))
+    assert report.passed, str(report)
 
 
 def test_words_are_translated_one_by_one_or_looked_up(exported, tmp_path):
@@ -171,7 +172,9 @@ def test_words_are_translated_one_by_one_or_looked_up(exported, tmp_path):
     joined = [" ".join(filter(None, parts)) for parts in ([two, dogs, "zeb!"], ["dog", dog])]
     assert theirs.translate(texts[:1] + texts[4:]) == joined
     assert theirs.translate(texts[2:4]) == ["", ""]
-    assert check_export(folder).passed
+    texts.append("Zeb")
+    report = check_export(folder, texts, theirs.translate(texts))
+    assert report.passed, str(report)
 
 
 def test_texts_in_capitals_or_without_any_are_read_as_sentences(exported, tmp_path):

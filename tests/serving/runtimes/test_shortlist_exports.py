@@ -5,7 +5,13 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.data import builtin_corpus
-from kerasnmt.serving import Translator, export_ctranslate2, load_ctranslate2, load_export
+from kerasnmt.serving import (
+    Translator,
+    check_export,
+    export_ctranslate2,
+    load_ctranslate2,
+    load_export,
+)
 from kerasnmt.serving.runtimes.litert.export import export_lite
 from kerasnmt.serving.runtimes.onnx.export import export_onnx
 from kerasnmt.shortlist import Shortlist
@@ -39,7 +45,7 @@ def test_a_saved_model_searches_as_the_model_does(model, tmp_path):
     assert translator.description["shortlist"] is True
 
 
-def test_the_vocabulary_map_of_ctranslate2(model, tmp_path):
+def test_the_vocabulary_map_of_ctranslate2(model, tmp_path, served_here):
     pytest.importorskip("ctranslate2")
     options = {**OPTIONS, "beam_size": 1}
     export_ctranslate2(model, tmp_path / "listed", **options)
@@ -55,6 +61,12 @@ def test_the_vocabulary_map_of_ctranslate2(model, tmp_path):
     # CTranslate2 unites the lists of all texts of a batch, as the model does.
     for text in TEXTS:
         assert listed.translate(text) == model.translate(text, **options)
+    texts = ["a man in a red shirt is reading a book .", "two dogs run ."]
+    assert listed.translate(texts) == model.translate(texts, **options)
+    assert listed.translate(texts) != [listed.translate(text) for text in texts]
+    report = check_export(tmp_path / "listed")
+    assert report.passed, str(report)
+    assert "batch_of_one" not in [row.name for row in report.rows]
 
 
 @pytest.mark.usefixtures("eagerly")
