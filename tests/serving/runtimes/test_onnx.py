@@ -307,7 +307,7 @@ def test_unknown_words_are_replaced(tmp_path):
 def graphs():
     """Graphs of a model with matrices of 128 rows or columns."""
     model = zoo.encoder_decoder_lstm(WordTokenizer(WORDS), embedding_dim=128, units=128)
-    return make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")})
+    return make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")}, 10)
 
 
 class Doubled(layers.BackwardLayer):
@@ -363,7 +363,7 @@ def test_recurrent_layers_are_operators(name, operators, tmp_path):
     else:
         model = zoo.get_model(name)(WordTokenizer(WORDS), **SIZES)
     fill(model, 50, scale=1.3)
-    graphs = make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")})
+    graphs = make_graphs(model, {"source_ids": keras.KerasTensor((None, None), dtype="int32")}, 10)
     nodes = {node.op_type for node in onnx.load_from_string(graphs.encoder).graph.node}
     assert nodes & {"GRU", "LSTM", "Loop"} == operators
     (tmp_path / "encoder.onnx").write_bytes(graphs.encoder)
@@ -449,6 +449,13 @@ def test_smaller_weights(graphs, kind, ratio, tmp_path):
     assert ratio < sizes[1] / sizes[0] < ratio + 0.1
     np.testing.assert_allclose(*found, atol=0.01)
     assert not np.array_equal(*found)
+
+
+def test_more_words_than_learned_positions(tmp_path):
+    model = make("transformer_tiny", encoder_layers=1, decoder_layers=1, max_positions=8)
+    with pytest.raises(ValueError, match="Expected at most 8 words, the number of learned pos"):
+        export_onnx(model, tmp_path / "onnx", **OPTIONS)
+    assert not any(tmp_path.iterdir())
 
 
 def test_an_unknown_number_format(word_model, tmp_path):

@@ -80,8 +80,8 @@ def export_onnx(
     Raises:
         ValueError: If the folder exists, the model has no tokenizers, computes in half precision or
             is of another kind, `weights` is unknown, a weight is too large for float16, an option
-            is out of range or unknown, or `search.onnx` is wanted of samples or of a model that
-            does not search.
+            is out of range or unknown, the model has fewer learned positions than `max_length`, or
+            `search.onnx` is wanted of samples or of a model that does not search.
         ModuleNotFoundError: If the extra `onnx-export` is not installed.
         OSError: If the folder cannot be written.
     """
@@ -164,7 +164,7 @@ def _of_search(
             f"Expected samples=0 with whole=True. Received: samples={search.samples}. "
             "kerasnmt.runtime draws samples."
         )
-    graphs = make_graphs(model, inputs)
+    graphs = make_graphs(model, inputs, search.max_length)
     files = {ENCODER: graphs.encoder, STEP: graphs.step}
     if whole:
         files["search.onnx"] = make_search(model, inputs, search)

@@ -32,15 +32,21 @@ class Graphs(NamedTuple):
     records: list[str]
 
 
-def make_graphs(model: keras.Model, inputs: Mapping[str, keras.KerasTensor]) -> Graphs:
+def make_graphs(
+    model: keras.Model, inputs: Mapping[str, keras.KerasTensor], max_length: int
+) -> Graphs:
     """Convert `encode` and `step` of a model.
 
     Args:
         model: A `kerasnmt.models.SearchModel` on TensorFlow.
         inputs: Inputs of the source as symbolic tensors, by name.
+        max_length: Maximum number of steps.
 
     Returns:
         The graphs.
+
+    Raises:
+        ValueError: If the model has fewer learned positions than steps.
     """
     signature = [tf.TensorSpec(one.shape, one.dtype, name=name) for name, one in inputs.items()]
     reading = with_placeholders(model)
@@ -57,7 +63,8 @@ def make_graphs(model: keras.Model, inputs: Mapping[str, keras.KerasTensor]) -> 
 
     traced = tf.function(encoded, autograph=False)
     (state, memory), (longer, _) = (
-        traced.get_concrete_function(steps, *signature).structured_outputs for steps in (1, 2)
+        traced.get_concrete_function(steps, *signature).structured_outputs
+        for steps in (1, max(2, max_length))
     )
     states, parts = named("state", state), named("memory", memory)
     axes = {
