@@ -335,9 +335,10 @@ class Translator:
     ) -> Any:
         """Return the translations whose weights `attention` returns: not split into sentences.
 
-        See `best`, which gives the same for a model that neither splits texts nor has a lexicon.
+        See `best`, which gives the same for a model that neither splits texts nor has a lexicon. A
+        server does not say whether its model does.
         """
-        others = Parts.of(self.description) or self.description.get("lexicon")
+        others = Parts.of(self.description) or self.description.get("lexicon", True)
         ask: Callable = self.n_best if others else self.best
         answers = ask(texts, contexts=contexts, batch_size=batch_size, first_number=first_number)
         return [ranked[0] for ranked in answers] if ask == self.n_best else answers
@@ -713,7 +714,7 @@ class Translator:
                 answers[index] = answer
         return answers
 
-    def truncated(self, texts: Sequence[str]) -> list[tuple[int, int]]:
+    def truncated(self, texts: Sequence[str | bytes]) -> list[tuple[int, int]]:
         """Return the texts that are longer than the search allows.
 
         Args:
@@ -726,7 +727,7 @@ class Translator:
         if self._model.source_lengths is None:
             return []
         limit = self.description["max_length"]
-        suspects = [i for i, text in enumerate(texts) if _most_tokens(text) > limit]
+        suspects = [i for i, text in enumerate(texts) if _most_tokens(_string(text)) > limit]
         if not suspects:
             return []
         lengths = np.asarray(self._model.source_lengths([texts[i] for i in suspects])).tolist()
@@ -739,12 +740,11 @@ class Translator:
         """Warn of texts without the tag of a language, if they are the first, and of long texts."""
         if first_number == 1 and "text" in columns:
             texts = columns["text"]
-            strings = [one if isinstance(one, str) else decode(one) for one in texts]
-            warn_of_languages(strings, self.description)
+            warn_of_languages([*map(_string, texts)], self.description)
         if first_number is not None and self._model.source_lengths is not None:
             self._warn_of_cuts(columns[self.fields[0]], first_number)
 
-    def _warn_of_cuts(self, texts: Sequence[str], first_number: int) -> None:
+    def _warn_of_cuts(self, texts: Sequence[str | bytes], first_number: int) -> None:
         if truncated := self.truncated(texts):
             most = max(length for _, length in truncated)
             numbers = [first_number + index for index, _ in truncated]
@@ -759,15 +759,14 @@ class Translator:
 
     def _warn_of_low_scores(
         self,
-        texts: Sequence[str],
+        texts: Sequence[str | bytes],
         answers: list[tuple[str, float]],
         low_score: float,
         first_number: int,
     ) -> None:
         sentences = np.ones(len(texts))
         if split := Parts.of(self.description):  # the score of a text is their sum
-            strings = (one if isinstance(one, str) else decode(one) for one in texts)
-            sentences = np.array([len(split.split(text)) for text in strings])
+            sentences = np.array([len(split.split(_string(text))) for text in texts])
         scores = np.array([score for _, score in answers])
         (low,) = np.nonzero(scores < low_score * sentences)
         if low.size:
@@ -791,6 +790,10 @@ def image_file(image: Any) -> bytes:
             f"and shape {array.shape}."
         )
     return png_of(array)
+
+
+def _string(text: str | bytes) -> str:
+    return text if isinstance(text, str) else decode(text)
 
 
 def _named(numbers: Sequence[int], has: str, have: str) -> str:

@@ -332,6 +332,9 @@ def test_an_error_in_a_thread_stops_the_others():
 @pytest.mark.usefixtures("eagerly")
 def test_model_translates_the_same(word_model, translator, sentences):
     expected = translator.translate(sentences)
+    in_bytes = [text.encode() for text in sentences]
+    assert [text for text, _ in translator.ask({"text": in_bytes})] == expected
+    assert translator.truncated(["dog", b"dog \xff " * 9]) == [(1, 19)]
     assert word_model.translate(sentences, beam_size=3, max_length=12) == expected
     greedy = word_model.translate(sentences, beam_size=1, max_length=12)
     assert len(greedy) == 7 and greedy != expected

@@ -71,7 +71,8 @@ class ServingClient(ServedModel, abc.ABC):
         self._timeout, self._tries, self._wait = timeout, tries, wait
         declared = self._retried(self._declared)
         self.contract = declared_contract(declared)
-        if problems := self.contract.signature_problems(declared):
+        # An export for LiteRT has no `n_best`.
+        if problems := self.contract.signature_problems(declared, {"n_best"}):
             raise self._refused(f"a model that is not an export of kerasnmt: {problems[0]}")
         self.fields = tuple(self.contract.inputs)
         names = self.contract.known_signatures(declared)

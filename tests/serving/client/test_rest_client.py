@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response
 
 from kerasnmt.serving import RestApp, RestClient, TransientError, Translator
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
+from kerasnmt.serving.runtimes.session import Session
 from tests.serving.conftest import assert_all_signatures
 
 TEXTS = ["two dogs run .", "a man reads .", "dog", "", "a dog runs . a man runs .", "   ", "é 🙂"]
@@ -281,15 +282,49 @@ def test_an_export_that_answers_questions(connect):
         translator.translate(["two dogs"])
 
 
+class Changed(Session):
+    """Session with some signatures of another, and other answers of `serving_default`."""
+
+    def __init__(self, session, names, changes):
+        self.signatures = {name: session.signatures[name] for name in names}
+        self.session, self.changes = session, changes
+
+    def run(self, signature, inputs):
+        outputs = self.session.run(signature, inputs)
+        return {**outputs, **self.changes} if signature == "serving_default" else outputs
+
+
+def test_an_export_with_one_translation_of_a_text(connect, served_session, expected):
+    session = Changed(served_session, ["serving_default"], {})
+    client = connect(RestApp(session, "tiny", 3))
+    assert client.description == {}
+    assert Translator(client).translate(TEXTS) == expected.translate(TEXTS)
+    with pytest.raises(ValueError, match="one without the signature 'n_best'"):
+        Translator(client).n_best(["dog"])
+
+
+def test_a_server_may_split_texts_that_attention_reads_as_a_whole(
+    connect, served_session, expected
+):
+    parts = {"translation": np.array([b"a b"], object)}
+    session = Changed(served_session, ["serving_default", "n_best", "attention"], parts)
+    translator = Translator(connect(RestApp(session, "tiny", 3)))
+    assert translator.translate("dog") == "a b"
+    ((whole, _),) = translator.best_as_a_whole(["dog"])
+    (attended,) = translator.attention(["dog"])
+    assert whole == expected.translate("dog") == "".join(attended.target_tokens)
+
+
 def test_what_is_no_export_of_kerasnmt(start, served_session):
     def signature(**changes):
         return served_session.signatures["n_best"]._replace(**changes)
 
     class Other:
-        signatures = {"serving_default": served_session.signatures["serving_default"]}  # noqa: RUF012
+        signatures = {"n_best": signature()}  # noqa: RUF012
 
-    with pytest.raises(ValueError, match="is not an export of kerasnmt: no signature 'n_best'"):
+    with pytest.raises(ValueError, match="export of kerasnmt: no signature 'serving_default'"):
         RestClient(start(RestApp(Other(), "tiny", 1)), "tiny")
+    Other.signatures["serving_default"] = served_session.signatures["serving_default"]
     Other.signatures["n_best"] = signature(inputs=signature().outputs)
     with pytest.raises(ValueError, match=r"kerasnmt: n_best input: names \['scores', 'transla"):
         RestClient(start(RestApp(Other(), "tiny", 1)), "tiny")
