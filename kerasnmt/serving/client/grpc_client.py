@@ -31,7 +31,7 @@ _OPTIONS = (
 class GrpcClient(ServingClient):
     """Client of a model on TF Serving's `PredictionService`; see `ServingClient`.
 
-    It needs the extra `serving`, whose message classes import TensorFlow. The channel is not
+    It needs the extra `serve`, whose message classes import TensorFlow. The channel is not
     encrypted.
 
     Args:
@@ -42,7 +42,8 @@ class GrpcClient(ServingClient):
     """
 
     def __init__(self, server: str, model: str, version: int | None = None, **options) -> None:
-        self._channel = grpc.insecure_channel(server.removeprefix("grpc://"), options=_OPTIONS)
+        target = server.removeprefix("grpc://").rstrip("/")
+        self._channel = grpc.insecure_channel(target, options=_OPTIONS)
         self._service = prediction_service_pb2_grpc.PredictionServiceStub(self._channel)
         super().__init__(server, model, version, **options)
 

@@ -96,7 +96,7 @@ def test_every_signature(client, service, expected):
 
 
 def test_a_version(url, service, expected):
-    with GrpcClient(url, "tiny", 3) as client:
+    with GrpcClient(f"{url}/", "tiny", 3) as client:
         assert Translator(client).translate(TEXTS) == expected.translate(TEXTS)
     assert [request.model_spec.version.value for request in service.requests] == [3, 3]
 
