@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from kerasnmt.kinds import kind_of
+from kerasnmt.serving.contract.export_contract import declared_contract
 from kerasnmt.serving.server.current_version import CurrentVersion
+from kerasnmt.serving.server.rest_app import RestApp
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.text.parts import Parts
@@ -103,7 +105,15 @@ class ExportPageModel(PageModel):
     )
 
     def __init__(self, current: CurrentVersion, read: Callable[[int], Mapping[str, Any]]) -> None:
-        self._current, self._read = current, functools.cache(read)
+        self._current = current
+
+        # By the application, because another version can get the number of one that was removed.
+        @functools.lru_cache(maxsize=1)
+        def description(app: RestApp) -> Mapping[str, Any]:
+            inputs = declared_contract(app.session.signatures).inputs
+            return {"inputs": inputs, **read(app.version)}
+
+        self._read = description
 
     @property
     def fields(self) -> Sequence[str]:
@@ -113,7 +123,8 @@ class ExportPageModel(PageModel):
     @property
     def description(self) -> Mapping[str, Any]:
         """Description of the present version."""
-        return self._read(self._current.version)
+        with self._current.borrowed() as app:
+            return self._read(app)
 
     @property
     def takes_terms(self) -> bool:
@@ -125,7 +136,7 @@ class ExportPageModel(PageModel):
         """Answer; see `PageModel`."""
         inputs = {name: [value] for name, value in request.items()}
         with self._current.borrowed() as app:
-            session, description = app.session, self._read(app.version)
+            session, description = app.session, self._read(app)
             if "terms" in request:
                 check_contradictions(request["terms"])
                 answers = session.run("with_terms", inputs)

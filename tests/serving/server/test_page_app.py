@@ -10,6 +10,7 @@ from kerasnmt import zoo
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving import RestApp
 from kerasnmt.serving.contract.caption_contract import encode_png
+from kerasnmt.serving.runtimes.session import Session
 from kerasnmt.serving.runtimes.version_folder import find_export
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.page_app import PageApp
@@ -232,6 +233,23 @@ def test_export_gives_what_its_signatures_give(served_folder, served_session, ex
     assert "which must not" in ask(client, "search", {"text": "a", "terms": "b\t!b"}, 400)["error"]
     for path in ("inspect", "words"):
         assert "run or a preset" in ask(client, path, {"text": "a"}, 400)["error"]
+
+
+def test_the_page_reads_the_description_of_each_version():
+    def app(number):
+        session = Session()
+        session.signatures = {}
+        return RestApp(session, "tiny", number)
+
+    described = {}
+    current = CurrentVersion(app(1))
+    model = ExportPageModel(current, lambda number: described.get(number, {}))
+    assert model.describe()["fields"] == ["text"]  # without a description
+    described |= {1: {"inputs": ["image"], "grid": [1, 1]}, 2: {"inputs": ["text"], "grid": [2, 2]}}
+    for number, grid in ((2, [2, 2]), (1, [1, 1]), (2, [3, 3])):
+        current.replace(app(number))
+        described[number]["grid"] = grid
+        assert model.describe()["grid"] == grid
 
 
 def test_warm_up_answers_the_first_example(task):
