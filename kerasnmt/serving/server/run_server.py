@@ -12,7 +12,7 @@ from kerasnmt.serving.server.answers import MAX_BODY_BYTES, MAX_TEXT_BYTES
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.offers import Offer, Say
 from kerasnmt.serving.server.page_app import PageApp
-from kerasnmt.serving.server.rest_app import RestApp
+from kerasnmt.serving.server.rest_app import RestApp, route_of
 from kerasnmt.serving.server.server_app import ServerApp
 from kerasnmt.serving.server.web_server import web_server
 
@@ -59,8 +59,14 @@ def run_server(offer: Offer, about: Mapping[str, Any], options: ServerOptions, s
         The number of requests without an answer.
 
     Raises:
-        ValueError: If the server cannot listen on this address.
+        ValueError: If the name of the model cannot stand in an address, or the server cannot listen
+            on this address.
     """
+    if route_of(f"/v1/models/{offer.name}") != "status":
+        raise ValueError(
+            "Expected a name of the model without '/' and ':', because addresses contain it. "
+            f"Received: {offer.name!r}. Pass another one with --name."
+        )
     limits = {"max_body_bytes": options.max_body_bytes, "max_text_bytes": options.max_text_bytes}
 
     def app_of(session: Session, number: int) -> RestApp:

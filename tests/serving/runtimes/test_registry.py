@@ -126,6 +126,13 @@ def test_a_server_takes_its_exports(dictionary):
     assert answer == {"predictions": [{"translation": "two Hunde", "score": 0.0}]}
 
 
+@pytest.mark.parametrize("name", ["run_12:00", "en/de"])
+def test_a_server_refuses_a_name_that_is_no_part_of_an_address(dictionary, name):
+    offer = ExportOffer(*find_runtime(dictionary), name, watched=True, say=print)
+    with pytest.raises(ValueError, match=f"Received: '{name}'. Pass another one with --name"):
+        run_server(offer, {}, ServerOptions(port=0), print)
+
+
 def test_python_takes_its_exports(dictionary):
     runtime, export = find_runtime(dictionary)
     assert Translator(runtime.load(export)).translate(["dogs dog"]) == ["Hunde Hund"]
