@@ -89,6 +89,11 @@ def lite(word_model, tmp_path_factory):
     return directory
 
 
+def test_an_empty_batch(lite):
+    empty = load_lite(lite).function("serving_default")(text=[])
+    assert empty["translation"].shape == empty["score"].shape == (0,)
+
+
 @pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=thorough)])
 @pytest.mark.parametrize(
     "name",

@@ -170,17 +170,20 @@ class _LiteModule(ServedModel):
         self._write = tf.function(self._codec.decode, autograph=False, reduce_retracing=True)
 
     def _translate(self, **fields: Sequence[str]) -> dict[str, tf.Tensor]:
-        rows = zip(*(tf.constant(fields[name])[:, None] for name in self.fields), strict=True)
-        translations, scores = zip(*(self._translate_one(*row) for row in rows), strict=True)
-        return {"translation": tf.stack(translations), "score": tf.constant(scores, tf.float32)}
+        columns = (tf.constant(fields[name], tf.string)[:, None] for name in self.fields)
+        answers = [self._translate_one(*row) for row in zip(*columns, strict=True)]
+        return {
+            "translation": tf.constant([text for text, _ in answers], tf.string),
+            "score": tf.constant([score for _, score in answers], tf.float32),
+        }
 
-    def _translate_one(self, *texts: tf.Tensor) -> tuple[tf.Tensor, float]:
+    def _translate_one(self, *texts: tf.Tensor) -> tuple[bytes, float]:
         inputs, source = self._read(*texts)
         if source.empty[0]:
-            return tf.constant(""), 0.0
+            return b"", 0.0
         with self._searching:
             outputs = self._search(**{name: inputs[name].numpy() for name in self._inputs})
-        return self._write(outputs["ids"], source)[0], outputs["score"][0]
+        return self._write(outputs["ids"], source)[0].numpy(), outputs["score"][0]
 
     def _encoded(self, texts: tuple[tf.Tensor, ...]) -> tuple[dict[str, tf.Tensor], EncodedSource]:
         source = self._codec.encode_source(*texts, max_length=self._max_length)
