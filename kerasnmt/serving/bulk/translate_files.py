@@ -78,7 +78,7 @@ class TranslateFiles(beam.PTransform):
 
     Raises:
         ValueError: If the export does not translate, no file fits, a file has not the right
-            columns, or the outputs would replace the inputs.
+            columns or the name `broken.tsv`, or the outputs would replace the inputs.
     """
 
     def __init__(
@@ -107,6 +107,11 @@ class TranslateFiles(beam.PTransform):
         self.done = 0
         for file in _matched(input, output):
             name = file.path[_start_of_name(input) :]
+            if name == BROKEN:
+                raise ValueError(
+                    f"Expected input files with other names than {BROKEN}, the list of broken "
+                    f"lines. Received: {file.path}. Rename it."
+                )
             target = FileSystems.join(output, *name.split("/"))
             if FileSystems.exists(target):
                 self.done += 1

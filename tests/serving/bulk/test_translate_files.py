@@ -176,4 +176,8 @@ def test_refused_arguments(served_folder, folder, tmp_path):
     assert refused(folder / "*", out, columns=["id"]) == (
         "Expected columns with text, which this model reads. Received: id."
     )
+    (folder / "broken.tsv").touch()
+    assert refused(folder / "broken.*", out).startswith(
+        "Expected input files with other names than broken.tsv, the list of broken lines."
+    )
     assert not out.exists()
