@@ -61,9 +61,12 @@ def test_the_vocabulary_map_of_ctranslate2(model, tmp_path, served_here):
     # CTranslate2 unites the lists of all texts of a batch, as the model does.
     for text in TEXTS:
         assert listed.translate(text) == model.translate(text, **options)
-    texts = ["a man in a red shirt is reading a book .", "two dogs run ."]
+    texts = ["two dogs", "a man reads"]
     assert listed.translate(texts) == model.translate(texts, **options)
     assert listed.translate(texts) != [listed.translate(text) for text in texts]
+    for one, text in zip(listed.attention(texts), listed.translate(texts), strict=True):
+        written = "".join(one.target_tokens).removesuffix("</s>")
+        assert written.replace("\u2581", " ").strip() == text
     report = check_export(tmp_path / "listed")
     assert report.passed, str(report)
     assert "batch_of_one" not in [row.name for row in report.rows]

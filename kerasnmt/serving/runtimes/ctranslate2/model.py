@@ -1,6 +1,5 @@
 """Exports for CTranslate2 that have been loaded, without TensorFlow where that is possible."""
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kerasnmt.extras import extras
+from kerasnmt.runtime.loading import sha256
+from kerasnmt.runtime.onnx_model import as_bytes
 from kerasnmt.serving.runtimes.ctranslate2.runtime import CTranslate2Runtime
 from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS
 from kerasnmt.tasks.served_model import ABSENT_SCORE, ServedModel
@@ -54,12 +55,6 @@ def load_ctranslate2(directory: str | Path) -> ServedModel:
         raise ValueError(f"{directory}: the export cannot be loaded: {error}") from error
 
 
-def sha256(path: Path) -> str:
-    """Return the SHA-256 checksum of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def need_ctranslate2() -> Any:
     """Return the package ctranslate2.
 
@@ -77,12 +72,10 @@ class _Hypothesis(NamedTuple):
     Attributes:
         tokens: Tokens.
         score: Log-probability divided by the length penalty.
-        weights: Attention weights of each token, or an empty list.
     """
 
     tokens: list[str]
     score: float
-    weights: list[list[float]]
 
 
 class CTranslate2Model(ServedModel):
@@ -117,7 +110,7 @@ class CTranslate2Model(ServedModel):
 
     def source_lengths(self, text: Sequence[str | bytes]) -> list[int]:
         """Count the tokens of each text, including the end token."""
-        return [len(ids) + 1 for ids in self._source.encode([*map(_bytes, text)])]
+        return [len(ids) + 1 for ids in self._source.encode([*map(as_bytes, text)])]
 
     def _best(self, text: Sequence[str | bytes]) -> dict[str, np.ndarray]:
         best = [hypotheses[0] for hypotheses in self._search(self._read(text))]
@@ -138,24 +131,42 @@ class CTranslate2Model(ServedModel):
 
     def _attended(self, text: Sequence[str | bytes]) -> dict[str, np.ndarray]:
         source = self._read(text)
-        best = [hypotheses[0] for hypotheses in self._search(source, with_weights=True)]
-        target = [one.tokens for one in best]
+        target = [hypotheses[0].tokens for hypotheses in self._search(source)]
         source_tokens, target_tokens = _padded(source), _padded(target)
         weights = np.zeros((*target_tokens.shape, source_tokens.shape[1]), "float32")
-        for row, one in enumerate(best):
-            if one.tokens:
-                weights[row, : len(one.tokens), : len(source[row])] = one.weights
+        # The translations are read again as prefixes of a greedy search. In a beam search for
+        # several texts, CTranslate2 4.8 returns the attention of the first token of another text.
+        # One text alone can have another translation, if there is a shortlist.
+        results = self._translator.translate_batch(
+            source,
+            target_prefix=[tokens[:-1] for tokens in target],
+            beam_size=1,
+            **self._limits,
+            return_attention=True,
+        )
+        for row, (tokens, result) in enumerate(zip(target, results, strict=True)):
+            if tokens:
+                of_tokens = result.attention[0][: len(tokens)]
+                weights[row, : len(tokens), : len(source[row])] = of_tokens
         return {"source_tokens": source_tokens, "target_tokens": target_tokens, "weights": weights}
 
     def _read(self, text: Sequence[str | bytes]) -> list[list[str]]:
         """Return the tokens of each text, with the end token."""
         most = self.description["max_length"] - 1
-        rows = self._source.encode([*map(_bytes, text)])
+        rows = self._source.encode([*map(as_bytes, text)])
         return [[*(self._source_tokens[number] for number in ids[:most]), _END] for ids in rows]
 
-    def _search(
-        self, source: list[list[str]], *, number: int = 1, with_weights: bool = False
-    ) -> Iterator[list[_Hypothesis]]:
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return {
+            "min_decoding_length": 0,
+            "max_decoding_length": self.description["max_length"],
+            "max_input_length": 0,
+            "max_batch_size": _BATCH_SIZE,
+            "return_end_token": True,
+        }
+
+    def _search(self, source: list[list[str]], *, number: int = 1) -> Iterator[list[_Hypothesis]]:
         """Yield the hypotheses of each text, at least `number` if there are so many, best first."""
         beam_size, alpha = self.description["beam_size"], self.description["length_penalty"]
         # CTranslate2 divides by n^alpha, which only ranks its finished hypotheses. So Wu's formula
@@ -167,21 +178,13 @@ class CTranslate2Model(ServedModel):
             patience=_PATIENCE,
             num_hypotheses=_PATIENCE * beam_size if wu and alpha and beam_size > 1 else number,
             length_penalty=alpha,
-            min_decoding_length=0,
-            max_decoding_length=self.description["max_length"],
-            max_input_length=0,
-            # In a beam search for several texts, CTranslate2 4.8 returns the attention of the first
-            # token of another text.
-            max_batch_size=1 if with_weights else _BATCH_SIZE,
+            **self._limits,
             use_vmap=bool(self.description.get("shortlist")),
             disable_unk=self.description.get("allow_unknown") is False,
-            return_end_token=True,
             return_scores=True,
-            return_attention=with_weights,
         )
         for result in results:
-            weights = result.attention or [[]] * len(result.hypotheses)
-            hypotheses = [*map(_Hypothesis, result.hypotheses, result.scores, weights)]
+            hypotheses = [*map(_Hypothesis, result.hypotheses, result.scores)]
             if wu:
                 hypotheses = [
                     one._replace(score=one.score * _from_length_to_wu(one, alpha))
@@ -215,7 +218,3 @@ def _padded(rows: Sequence[Sequence[str]]) -> np.ndarray:
     for row, tokens in enumerate(rows):
         padded[row, : len(tokens)] = [token.encode() for token in tokens]
     return padded
-
-
-def _bytes(text: str | bytes) -> bytes:
-    return text.encode() if isinstance(text, str) else text
