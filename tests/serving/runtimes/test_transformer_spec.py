@@ -8,6 +8,7 @@ from kerasnmt import zoo
 from kerasnmt.layers import PostNorm, Softmax
 from kerasnmt.models import Ensemble
 from kerasnmt.serving import ExportModule, Translator, export_ctranslate2, load_ctranslate2
+from kerasnmt.serving.runtimes.ctranslate2.transformer_spec import transformer_spec
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 from tests.numerics import dtype_policy
 
@@ -127,6 +128,8 @@ def test_half_precision(tmp_path):
         model = tiny()
     export_ctranslate2(model, tmp_path / "e", max_length=5)
     assert Translator(load_ctranslate2(tmp_path / "e")).translate([""]) == [""]
+    positions = (transformer_spec(one, 5).encoder.position_encodings for one in (model, tiny()))
+    np.testing.assert_array_equal(*(one.encodings.numpy() for one in positions))
 
 
 def test_two_tokens_with_one_text(tmp_path, monkeypatch):

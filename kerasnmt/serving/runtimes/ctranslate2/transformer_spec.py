@@ -110,7 +110,8 @@ def transformer_spec(model: keras.Model, max_length: int) -> Any:
     for side, spec in ((encoder, encoder_spec), (decoder, decoder_spec)):
         side.positions.check_length(max_length)
         nothing = np.zeros((1, max_length, side.layers[0].units), "float32")
-        spec.position_encodings.encodings = _array(side.positions(nothing))[0]
+        # A layer of a model in half precision would round them.
+        spec.position_encodings.encodings = _array(side.positions.call(nothing))[0]
         if side.normalization is not None:
             _normalize(spec.layer_norm, side.normalization)
     source = decoder.embedding if model.share_embeddings else encoder.embedding
