@@ -18,6 +18,7 @@ class Session:
     """
 
     signatures: Mapping[str, Signature]
+    _closed = False
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Run a signature once.
@@ -63,6 +64,20 @@ class Session:
 
     def close(self) -> None:
         """Free the model. A closed session cannot run again. To close it twice has no effect."""
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
+
+    def _check_signature(self, name: str) -> None:
+        """Check that the session is open, and has a signature."""
+        self._check_open()
+        if name not in self.signatures:
+            raise ValueError(
+                f"Expected one of the signatures {sorted(self.signatures)}. Received: "
+                f"signature={name!r}"
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -80,7 +95,7 @@ class ServedModelSession(Session):
     """
 
     def __init__(self, model: ServedModel) -> None:
-        self._model: ServedModel | None = model
+        self._model: Any = model
         contract = kind_of(model.fields).contract
         self.signatures = {
             name: Signature(
@@ -97,12 +112,7 @@ class ServedModelSession(Session):
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Run a signature once; see `Session`."""
-        if self._model is None:
-            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
-        if signature not in self.signatures:
-            raise ValueError(
-                f"Expected one of the signatures {sorted(self.signatures)}. Received: {signature=}"
-            )
+        self._check_signature(signature)
         try:
             outputs = self._model.signatures[signature](**inputs)
         except Exception as error:  # each runtime has its own
@@ -111,12 +121,12 @@ class ServedModelSession(Session):
 
     def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
         """Answer one request; see `Session`."""
-        if self._model is None:
-            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
+        self._check_open()
         return model_progress(self._model, request)
 
     def close(self) -> None:
         """Free the model; see `Session`."""
+        super().close()
         self._model = None
 
 

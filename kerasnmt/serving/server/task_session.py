@@ -37,13 +37,13 @@ class TaskSession(Session):
         _ = task.signatures  # made here, and not by two threads at once
         self._functions: dict[str, _Traced] = {}
         self._tracing = threading.Lock()
-        self._closed = False
         self.signatures: Mapping[str, Signature] = _Signatures(
             task.exported, lambda name: self._traced(name).signature
         )
 
     def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Run a signature once; see `Session`."""
+        self._check_signature(signature)
         function = self._traced(signature).function
         fields = {name: tf.constant(values, tf.string) for name, values in inputs.items()}
         try:
@@ -54,14 +54,13 @@ class TaskSession(Session):
 
     def progress(self, request: Mapping[str, str | bytes]) -> Iterator[Progress]:
         """Answer one request; see `Session`."""
-        if self._closed:
-            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
+        self._check_open()
         with self._tracing:  # the streams of the task are not made by two threads at once
             return model_progress(self._task, request)
 
     def close(self) -> None:
         """Free the functions; see `Session`."""
-        self._closed = True
+        super().close()
         self._functions.clear()
 
     def _traced(self, name: str) -> _Traced:
@@ -69,8 +68,7 @@ class TaskSession(Session):
         if function := self._functions.get(name):
             return function
         with self._tracing:
-            if self._closed:
-                raise RuntimeError("Expected an open session. It was closed. Create a new one.")
+            self._check_open()
             if name not in self._functions:
                 self._functions[name] = self._trace(name)
             return self._functions[name]

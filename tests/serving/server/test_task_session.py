@@ -167,6 +167,8 @@ def test_errors_and_the_end(task):
     session = TaskSession(task[0])
     with pytest.raises(RuntimeError, match="no bad texts, please"):
         session.run("serving_default", {"text": ["good", "bad"]})
+    with pytest.raises(ValueError, match=r"one of the signatures \['.*Received: signature='score'"):
+        session.run("score", {"text": ["good"]})
     assert len(session.run("serving_default", {"text": ["good"]})["translation"]) == 1
     session.close()
     session.close()

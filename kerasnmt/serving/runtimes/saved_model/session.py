@@ -63,12 +63,7 @@ class SavedModelSession(Session):
             RuntimeError: If the run fails, with the message of TensorFlow, or the session is
                 closed.
         """
-        if self._session is None:
-            raise RuntimeError("Expected an open session. It was closed. Create a new one.")
-        if signature not in self.signatures:
-            raise ValueError(
-                f"Expected one of the signatures {sorted(self.signatures)}. Received: {signature=}"
-            )
+        self._check_signature(signature)
         known_inputs, known_outputs = self.signatures[signature]
         if set(inputs) != set(known_inputs):
             raise ValueError(
@@ -92,6 +87,7 @@ class SavedModelSession(Session):
 
     def close(self) -> None:
         """Free the model; see `Session`."""
+        super().close()
         if self._session is not None:
             session, self._session = self._session, None
             c_api.call("TF_CloseSession", session)
