@@ -12,7 +12,7 @@ from kerasnmt.cli.loading import SearchChanges, check_exportable, licenses_of, l
 from kerasnmt.cli.options import BeamSize, Language, SearchOptions, Trained, WithRuns
 from kerasnmt.cli.quiet import without_talk
 from kerasnmt.serving.runtimes.registry import runtime_named, runtimes
-from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS
+from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS, lost_options
 
 
 def export(
@@ -92,11 +92,7 @@ def export(
         asked = [name for name in OPTIONS_OF_TEXTS if options.get(name)]
         if asked and not target.splits_texts:
             options |= dict.fromkeys(asked, False)
-            lost = ", or ".join(OPTIONS_OF_TEXTS[name] for name in asked)
-            print(
-                f"warning: exports for {target.title} do not {lost}, as {run} does",
-                file=sys.stderr,
-            )
+            print(f"warning: {lost_options(asked, target.title, run)}", file=sys.stderr)
         if weights is not None:
             options["weights"] = weights
         if "about" in target.own_options:

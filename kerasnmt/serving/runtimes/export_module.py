@@ -10,7 +10,7 @@ import tensorflow as tf
 from kerasnmt.backends import need_export_backend
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.contract.export_contract import ExportContract
-from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS
+from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS, lost_options
 from kerasnmt.serving.runtimes.stored_weights import StoredWeights
 from kerasnmt.tasks import ServedModel, task_of
 from kerasnmt.tasks.task import with_own_options
@@ -29,8 +29,7 @@ def options_without_texts(
     every = with_own_options(model, options)
     lost = [name for name in OPTIONS_OF_TEXTS if every.get(name) and name not in options]
     if lost:
-        does = ", or ".join(OPTIONS_OF_TEXTS[name] for name in lost)
-        warnings.warn(f"exports for {title} do not {does}, as {model.name} does", stacklevel=3)
+        warnings.warn(lost_options(lost, title, model.name), stacklevel=3)
     return {**every, **dict.fromkeys(lost, False)}
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "DESCRIPTION",
     "MODEL",
     "TOKENIZERS",
+    "refuse_half_precision",
     "refuse_shortlist",
     "serialized_tokenizers",
     "write_json",
@@ -30,6 +31,16 @@ def serialized_tokenizers(model: Any) -> dict[str, Any]:
         for side, tokenizer in sides.items()
         if tokenizer is not None
     }
+
+
+def refuse_half_precision(model: Any, title: str) -> None:
+    """Raise a `ValueError` if a model does not compute in float32."""
+    if model.compute_dtype != "float32":
+        raise ValueError(
+            f"Expected a model that computes in float32 for {title}. Received: {model.name} with "
+            f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
+            "has the same weights."
+        )
 
 
 def refuse_shortlist(options: Mapping[str, Any], title: str) -> None:

@@ -1,6 +1,6 @@
 """Base class of runtimes, the programs that run exports."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +19,12 @@ OPTIONS_OF_TEXTS = {
     "split_words": "split texts into words",
     "sentence_case": "read texts in capitals as sentences",
 }
+
+
+def lost_options(names: Iterable[str], title: str, model: Any) -> str:
+    """Return a warning that exports for a runtime lack options of a model."""
+    does = ", or ".join(OPTIONS_OF_TEXTS[name] for name in names)
+    return f"exports for {title} do not {does}, as {model} does"
 
 
 class Runtime:

@@ -19,6 +19,7 @@ from kerasnmt.serving.runtimes.plain_files import (
     serialized_tokenizers,
     write_json,
 )
+from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
 
 _WEIGHTS = ("float32", "int8")
@@ -30,11 +31,7 @@ _FIXED = {
     "max_length_ratio": None,
     "no_repeat_ngram": 0,
     "samples": 0,
-    "replace_unknown": False,
-    "split_sentences": False,
-    "split_words": False,
-    "sentence_case": False,
-    "lexicon": False,
+    **dict.fromkeys(("replace_unknown", *OPTIONS_OF_TEXTS, "lexicon"), False),
 }
 
 

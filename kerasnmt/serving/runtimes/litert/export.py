@@ -19,10 +19,12 @@ from kerasnmt.serving.runtimes.litert.runtime import LiteRTRuntime
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
     TOKENIZERS,
+    refuse_half_precision,
     refuse_shortlist,
     serialized_tokenizers,
     write_json,
 )
+from kerasnmt.serving.runtimes.runtime import OPTIONS_OF_TEXTS
 from kerasnmt.serving.runtimes.stored_weights import StoredWeights
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
 from kerasnmt.tasks import ServedModel
@@ -77,19 +79,8 @@ def export_lite(
     directory = Path(directory)
     refuse_existing(directory)
     options = options_without_texts(model, options, "LiteRT")
-    if model.compute_dtype != "float32":
-        raise ValueError(
-            f"Expected a model that computes in float32 for LiteRT. Received: {model.name} with "
-            f"compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), which "
-            "has the same weights."
-        )
-    off = {
-        "replace_unknown": False,
-        "split_sentences": False,
-        "split_words": False,
-        "sentence_case": False,
-        "lexicon": None,
-    }
+    refuse_half_precision(model, "LiteRT")
+    off = {"replace_unknown": False, **dict.fromkeys(OPTIONS_OF_TEXTS, False), "lexicon": None}
     for name, value in off.items():
         if options.get(name):
             raise ValueError(

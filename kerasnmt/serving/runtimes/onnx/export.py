@@ -19,6 +19,7 @@ from kerasnmt.serving.runtimes.onnx.whole_search import make_search
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
     TOKENIZERS,
+    refuse_half_precision,
     refuse_shortlist,
     serialized_tokenizers,
     write_json,
@@ -89,12 +90,7 @@ def export_onnx(
     refuse_existing(directory)
     options = with_own_options(model, options)
     check_weights(weights)
-    if model.compute_dtype != "float32":
-        raise ValueError(
-            f"Expected a model that computes in float32 for ONNX Runtime. Received: {model.name} "
-            f"with compute_dtype='{model.compute_dtype}'. Pass kerasnmt.models.in_float32(model), "
-            "which has the same weights."
-        )
+    refuse_half_precision(model, "ONNX Runtime")
     refuse_shortlist(options, "ONNX Runtime")
     module = ExportModule(model, **options)  # checks the options
     if module.fields not in _PARTS:
