@@ -13,14 +13,17 @@ from kerasnmt.cli.console import progress_console, say
 from kerasnmt.cli.loading import is_trained, load_run, no_model
 from kerasnmt.cli.options import Model
 from kerasnmt.cli.quiet import without_talk
+from kerasnmt.serving.server.server_options import ServerOptions
+
+_DEFAULTS = ServerOptions()
 
 
 def serve(
     path: Model,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = _DEFAULTS.host,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port, or 0 for a free port.")
-    ] = 8501,
+    ] = _DEFAULTS.port,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,22 +39,22 @@ def serve(
     max_requests: Annotated[
         int,
         typer.Option("--max-requests", min=1, help="Maximum number of predictions under way."),
-    ] = 64,
+    ] = _DEFAULTS.max_requests,
     timeout: Annotated[
         float,
         typer.Option(
             "--timeout", min=0.001, metavar="SECONDS", help="Maximum time of a prediction."
         ),
-    ] = 60.0,
+    ] = _DEFAULTS.timeout,
     max_body_bytes: Annotated[
         int, typer.Option("--max-body-bytes", min=1, help="Maximum size of a request in bytes.")
-    ] = 8 << 20,
+    ] = _DEFAULTS.max_body_bytes,
     max_batch: Annotated[
         int, typer.Option("--max-batch", min=1, help="Maximum number of texts in a request.")
-    ] = 1024,
+    ] = _DEFAULTS.max_batch,
     max_text_bytes: Annotated[
         int, typer.Option("--max-text-bytes", min=1, help="Maximum size of a text in bytes.")
-    ] = 64 << 10,
+    ] = _DEFAULTS.max_text_bytes,
     poll: Annotated[
         float,
         typer.Option(
@@ -60,7 +63,7 @@ def serve(
             metavar="SECONDS",
             help="Time between two checks for a new version of an export.",
         ),
-    ] = 2.0,
+    ] = _DEFAULTS.poll,
     access_log: Annotated[
         bool, typer.Option("--access-log", help="Write a line per request to standard error.")
     ] = False,
@@ -82,7 +85,7 @@ def serve(
     requests for at most five seconds, and exits with 1 if some remain.
     """
     from kerasnmt.cli.about_model import about_model
-    from kerasnmt.serving.server.run_server import ServerOptions, run_server
+    from kerasnmt.serving.server.run_server import run_server
 
     console = progress_console()
     signal.signal(signal.SIGTERM, _interrupt)

@@ -9,9 +9,6 @@ from typing import Any
 from werkzeug.exceptions import BadRequest, HTTPException, RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
-MAX_BODY_BYTES = 8 << 20
-MAX_TEXT_BYTES = 64 << 10
-
 
 def read_body(request: Request, max_bytes: int) -> bytes:
     """Read the body of a request.

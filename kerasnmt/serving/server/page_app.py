@@ -10,14 +10,9 @@ from werkzeug.wrappers import Request, Response
 
 from kerasnmt.columns import without_surrogates
 from kerasnmt.kinds import field_named
-from kerasnmt.serving.server.answers import (
-    MAX_BODY_BYTES,
-    MAX_TEXT_BYTES,
-    error_answer,
-    json_answer,
-    read_body,
-)
+from kerasnmt.serving.server.answers import error_answer, json_answer, read_body
 from kerasnmt.serving.server.page_models import PageModel, image_bytes
+from kerasnmt.serving.server.server_options import MAX_BODY_BYTES, MAX_TEXT_BYTES
 from kerasnmt.viz.page_files import page_file
 
 # The page loads nothing from other places, and no other page may contain it.

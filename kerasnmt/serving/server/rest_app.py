@@ -20,13 +20,8 @@ from kerasnmt.kinds import field_named
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import write_metadata
 from kerasnmt.serving.runtimes.session import Session
-from kerasnmt.serving.server.answers import (
-    MAX_BODY_BYTES,
-    MAX_TEXT_BYTES,
-    error_answer,
-    json_answer,
-    read_body,
-)
+from kerasnmt.serving.server.answers import error_answer, json_answer, read_body
+from kerasnmt.serving.server.server_options import MAX_BODY_BYTES, MAX_TEXT_BYTES
 from kerasnmt.serving.server.streams import event_stream
 
 _PATH = re.compile(

@@ -2,48 +2,18 @@
 
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any
 
 from kerasnmt.serving.runtimes.session import Session
-from kerasnmt.serving.server.answers import MAX_BODY_BYTES, MAX_TEXT_BYTES
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.offers import Offer, Say
 from kerasnmt.serving.server.page_app import PageApp
 from kerasnmt.serving.server.rest_app import RestApp, route_of
 from kerasnmt.serving.server.server_app import ServerApp
+from kerasnmt.serving.server.server_options import ServerOptions
 from kerasnmt.serving.server.web_server import web_server
-
-
-@dataclass(frozen=True)
-class ServerOptions:
-    """Address and limits of a server.
-
-    Attributes:
-        host: Address to listen on.
-        port: Port, or 0 for a free port.
-        allow_host: Names by which clients may address the server; see `ServerApp`.
-        max_requests: Maximum number of predictions under way.
-        timeout: Maximum number of seconds of a prediction.
-        max_body_bytes: Maximum number of bytes of a request.
-        max_batch: Maximum number of texts in a request.
-        max_text_bytes: Maximum number of bytes of a text.
-        poll: Number of seconds between two searches for a new version.
-        access_log: File for one line per request, or None.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8501
-    allow_host: Sequence[str] = ()
-    max_requests: int = 64
-    timeout: float = 60.0
-    max_body_bytes: int = MAX_BODY_BYTES
-    max_batch: int = 1024
-    max_text_bytes: int = MAX_TEXT_BYTES
-    poll: float = 2.0
-    access_log: TextIO | None = None
 
 
 def run_server(offer: Offer, about: Mapping[str, Any], options: ServerOptions, say: Say) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import waitress
 
-from kerasnmt.serving.server.answers import MAX_BODY_BYTES
+from kerasnmt.serving.server.server_options import MAX_BODY_BYTES
 
 _SPARE_THREADS = 4  # for requests that are not predictions
 

@@ -18,7 +18,8 @@ from kerasnmt.serving.runtimes.registry import (
 )
 from kerasnmt.serving.runtimes.runtime import Runtime
 from kerasnmt.serving.server.offers import ExportOffer
-from kerasnmt.serving.server.run_server import ServerOptions, run_server
+from kerasnmt.serving.server.run_server import run_server
+from kerasnmt.serving.server.server_options import ServerOptions
 from kerasnmt.tasks import ServedModel, Translator
 from tests.cli.conftest import (  # noqa: F401
     kerasnmt,

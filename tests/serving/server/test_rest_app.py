@@ -12,7 +12,7 @@ from werkzeug.test import Client
 from kerasnmt.serving import RestApp
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import read_metadata
-from kerasnmt.serving.server.answers import MAX_BODY_BYTES
+from kerasnmt.serving.server.server_options import MAX_BODY_BYTES
 
 TEXTS = ["two dogs run .", "", "naïve 🙂", "a man reads ."]
 
