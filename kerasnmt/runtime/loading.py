@@ -34,7 +34,8 @@ def load(directory: str | Path, **options) -> Translator:
 
     Returns:
         A `kerasnmt.tasks.Translator`: with `translate`, `n_best`, `score`, `attention`, `align`,
-        `confidence` and `stream` if it translates, `caption` if it captions images, or `answer` if it answers questions.
+        `confidence` and `stream` if it translates, `caption` if it captions images, or `answer` if
+        it answers questions.
 
     Raises:
         ValueError: If `export_onnx` did not write the folder, a file is damaged, or an option is
