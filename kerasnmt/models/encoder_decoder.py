@@ -469,6 +469,8 @@ class EncoderDecoder(SearchModel):
         )
         if training and self.r_drop:
             every = self.decoder.next_log_probability(y_pred)
+            if self.copies:  # dropout can exclude a copy from one of the two passes
+                every = at_least_tiny(every)
             loss = loss + self.r_drop * r_drop_loss(every, weight, tokens)
         loss = sum(self.replicas.own_losses(self.losses, loss), start=loss)
         self.word_loss.update_state(loss, tokens)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kerasnmt.models.losses import r_drop_loss
-from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru
+from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru, pointer_network_lstm
 from tests.numerics import fill, softmax
 
 
@@ -91,6 +91,30 @@ def test_a_model_that_copies_and_guided_attention():
         losses[alpha] = model.fit(inputs, targets, epochs=3, verbose=0).history["loss"]
     assert np.isfinite(losses[3.0]).all()
     assert losses[3.0][-1] < losses[3.0][0] < losses[0.0][0]
+
+
+def test_a_copy_that_one_pass_excludes():
+    """It has a probability of 1e-30, as in the perplexity, so the divergence stays small."""
+    source = np.array([[5, 9, 8, 10, 3], [6, 7, 3, 0, 0]], "int32")
+    inputs = {"source_ids": source, "target_ids": np.array([[2, 5, 9], [2, 6, 7]], "int32")}
+    targets = np.array([[5, 9, 3], [6, 7, 3]], "int32")
+
+    def make():
+        keras.utils.set_random_seed(1)
+        options = {"embedding_dim": 6, "units": 5, "dropout": 0.5, "normalizer": "sparsemax"}
+        return fill(pointer_network_lstm(13, **options), 3, 2.0)
+
+    model = make()
+    twice = {name: np.concatenate([ids, ids]) for name, ids in inputs.items()}
+    logs = np.array(model.decoder.next_log_probability(model(twice, training=True)))
+    assert (logs.min(axis=0) < -1e8).any()
+    first, second = np.split(np.exp(np.maximum(logs, np.log(1e-30))), 2)
+    of_tokens = np.take_along_axis(np.log(first * second), targets[..., None], -1)[..., 0]
+    both_ways = (divergence(first, second) + divergence(second, first)) / 2
+    model = make()
+    model.compile(keras.optimizers.SGD(0.0), label_smoothing=0.0, r_drop=3.0, run_eagerly=True)
+    loss, _ = model.train_on_batch(inputs, targets)
+    np.testing.assert_allclose(loss, np.mean(3.0 * both_ways - of_tokens) / 2, rtol=1e-5)
 
 
 @pytest.mark.thorough("traces training")
