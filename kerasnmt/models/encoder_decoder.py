@@ -14,7 +14,7 @@ from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import Targets, TokenProbability, VocabularyProjection, build_once
 from kerasnmt.layers.composite import comes_from_elsewhere, layers_within
 from kerasnmt.layers.decoders.copying import at_least_tiny
-from kerasnmt.models.checks import check_ids, check_takes_logits
+from kerasnmt.models.checks import check_ids, check_integers, check_takes_logits
 from kerasnmt.models.losses import (
     aligned_words,
     cross_entropy,
@@ -233,8 +233,7 @@ class EncoderDecoder(SearchModel):
     def attend(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the attention weights of given targets; see `SearchModel.attend`."""
         self._need_attention()
-        state, memory = self.encode(inputs)
-        _, records = self.decoder(inputs["target_ids"], state, memory)
+        _, records = self._forced(inputs)
         return records
 
     def attend_by_head(self, inputs: dict[str, Any]) -> Any:
@@ -252,20 +251,26 @@ class EncoderDecoder(SearchModel):
         Raises:
             ValueError: If the attention of the decoder has no heads.
         """
+        self._check_names(inputs, "target_ids")
         _, memory = self.encode(inputs)
         return self.decoder.attend_by_head(inputs["target_ids"], memory)
 
     def token_log_probability(self, inputs: dict[str, Any], targets: Any) -> Any:
         """Return the log-probability of each token; see `SearchModel.token_log_probability`."""
-        state, memory = self.encode(inputs)
-        outputs, _ = self.decoder(inputs["target_ids"], state, memory, targets=Targets(targets))
+        targets = self._checked_targets(inputs, targets)
+        outputs, _ = self._forced(inputs, Targets(targets))
         return outputs.log
 
     def inspect(self, inputs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Return the log-probabilities of all tokens; see `SearchModel.inspect`."""
-        state, memory = self.encode(inputs)
-        outputs, records = self.decoder(inputs["target_ids"], state, memory)
+        outputs, records = self._forced(inputs)
         return self.decoder.next_log_probability(outputs), records
+
+    def _forced(self, inputs: dict[str, Any], targets: Targets | None = None) -> tuple[Any, Any]:
+        """Return the outputs and records of the decoder for given targets, without dropout."""
+        self._check_names(inputs, "target_ids")
+        state, memory = self.encode(inputs)
+        return self.decoder(inputs["target_ids"], state, memory, targets=targets)
 
     def compile(
         self,
@@ -427,10 +432,10 @@ class EncoderDecoder(SearchModel):
                 "Expected targets, as in the (inputs, targets) of a dataset or in y. Received: "
                 "inputs alone."
             )
-        if isinstance(inputs, Mapping):
-            inputs = {name: value for name, value in inputs.items() if name != "targets"}
-            if not needs_logits:
-                inputs["targets"] = targets
+        targets = self._checked_targets(inputs, targets)
+        inputs = {name: value for name, value in inputs.items() if name != "targets"}
+        if not needs_logits:
+            inputs["targets"] = targets
         return inputs, targets, token_weights(targets, weights)
 
     def compute_loss(
@@ -520,6 +525,20 @@ class EncoderDecoder(SearchModel):
         """Train on one batch; see `keras.Model.train_on_batch`. Takes the weights of `fit`."""
         _refuse_class_weight(class_weight)
         return super().train_on_batch(x, y, sample_weight, return_dict=return_dict)
+
+    def _checked_targets(self, inputs: Any, targets: Any) -> Any:
+        """Return targets as int32, which must be as long as the `target_ids` of the inputs."""
+        self._check_names(inputs, "target_ids")
+        targets = ops.cast(check_integers("targets", targets), "int32")
+        shapes = [[*ids.shape] for ids in (inputs["target_ids"], targets)]
+        lengths = [shape[1:2] for shape in shapes]
+        if [None] not in lengths and lengths[0] != lengths[1]:  # one can be unknown in a graph
+            raise ValueError(
+                "Expected target_ids and targets of one length. Received: target_ids of the shape "
+                f"{shapes[0]}, and targets of the shape {shapes[1]}. Begin target_ids with the "
+                "start token, and omit the end token of the targets."
+            )
+        return targets
 
     def _check_arrays(self, x: Any, y: Any) -> None:
         """Check ids in arrays. `call` cannot check them, because it gets tensors of a graph."""

@@ -50,7 +50,8 @@ def projected_log_probability(features: Any, kernel: Any, bias: Any, ids: Any) -
     """
     dtype = features.dtype
     vocabulary = kernel.shape[-1]
-    indices = ops.stack([ops.arange(ops.shape(ids)[0], dtype=ids.dtype), ids], axis=-1)
+    ids = ops.cast(ids, "int32")  # a smaller dtype cannot count the tokens
+    indices = ops.stack([ops.arange(ops.shape(ids)[0], dtype="int32"), ids], axis=-1)
 
     def single(tensor: Any) -> Any:
         return ops.cast(tensor, "float32")

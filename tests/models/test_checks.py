@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from kerasnmt.layers import Targets
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.zoo import context_attention_gru, pointer_generator_gru
 
@@ -74,6 +75,27 @@ def test_targets_outside_the_vocabulary(make_model, batch):
     model.compile("sgd")
     with pytest.raises(ValueError, match=r"from 0 to 12 as targets\. Received: the id 13\."):
         model.fit(inputs, np.where(targets == 12, 13, targets), verbose=0)
+
+
+def test_targets_of_another_length(make_model, batch):
+    """Their rows would be read as those of other tokens."""
+    inputs, targets, _ = batch
+    model = make_model()
+    model.compile("sgd", run_eagerly=True)
+    longer = np.pad(targets, ((0, 0), (1, 0)), constant_values=2)
+    for ids, wanted in ((longer, targets), (targets[:, :3], targets), (targets, targets[:, 0])):
+        given = {**inputs, "target_ids": ids}
+        for call in (model.train_on_batch, model.token_log_probability):
+            with pytest.raises(ValueError, match="Expected target_ids and targets of one length"):
+                call(given, wanted)
+    # The lengths of a dataset can be unknown.
+    unknown = tf.function(
+        lambda features, ids: Targets.real(ids).apply(lambda rows, _: (rows[:, 0],), features),
+        input_signature=[tf.TensorSpec([None, None, 2]), tf.TensorSpec([None, None], tf.int32)],
+        autograph=False,
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        unknown(np.ones((3, 5, 2), "float32"), targets)
 
 
 @pytest.mark.parametrize("name", ["source_ids", "prefix_ids"])
@@ -178,6 +200,15 @@ def test_inputs_that_are_no_dict_or_incomplete(make_model, batch):
             call(arrays)
         with pytest.raises(ValueError, match=message + r"\['source', 'target_ids'\]"):
             call({"source": arrays[0], "target_ids": arrays[1]})
+    source = {"source_ids": arrays[0]}
+    for call in (
+        lambda: model.attend(source),
+        lambda: model.attend_by_head(source),
+        lambda: model.inspect(source),
+        lambda: model.token_log_probability(source, targets),
+    ):
+        with pytest.raises(ValueError, match=message + r"\['source_ids'\]"):
+            call()
 
 
 @pytest.mark.thorough("evaluates three times; test_loss.py shows the metrics")

@@ -421,6 +421,17 @@ def test_a_batch_without_weights(make_model, batch, r_drop):
         np.testing.assert_allclose(sorted(map(float, found)), sorted(expected), rtol=1e-5)
 
 
+def test_targets_of_any_integers(make_model, batch):
+    inputs, targets, _ = batch
+    model = make_model()
+    model.compile(keras.optimizers.SGD(0.0), run_eagerly=True)
+    loss, logs = model.train_on_batch(inputs, targets), model.token_log_probability(inputs, targets)
+    for dtype in ("int8", "uint16", "int64"):
+        given = inputs, targets.astype(dtype)
+        np.testing.assert_allclose(model.train_on_batch(*given), loss, rtol=1e-6)
+        np.testing.assert_allclose(model.token_log_probability(*given), logs, rtol=1e-6)
+
+
 def test_what_training_refuses(make_model, batch):
     inputs, targets, _ = batch
     model = make_model()

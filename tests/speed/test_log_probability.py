@@ -101,6 +101,19 @@ def test_gradients_of_a_projection_match_the_plain_formula(scale):
         np.testing.assert_allclose(received, wanted, atol=2e-6 * max(scale, 1.0), rtol=2e-5)
 
 
+def test_ids_of_a_small_dtype():
+    """A dtype of 256 numbers would count 300 tokens wrongly."""
+    rng = np.random.default_rng(6)
+    features, ids = tf.constant(rng.normal(size=(300, 5)), tf.float32), rng.integers(0, 5, 300)
+    gradients = []
+    for dtype in ("int32", "uint8"):
+        with tf.GradientTape() as tape:
+            tape.watch(features)
+            chosen, _ = of_features(features, ids.astype(dtype))
+        gradients.append(tape.gradient(chosen, features))
+    np.testing.assert_array_equal(*gradients)
+
+
 def test_gradient_equals_differences_of_the_value():
     rng = np.random.default_rng(2)
     logits, ids = rng.normal(size=(3, 5)), np.array([4, 0, 2])

@@ -62,7 +62,7 @@ class Targets(NamedTuple):
         Returns:
             List of the results, `[batch, target_length]` each.
         """
-        shape = ops.shape(self.ids)
+        shape = ops.shape(features)[:-1]
         ids = ops.reshape(self.ids, (-1,))
         rows = ops.reshape(features, (-1, features.shape[-1]))
         if self.indices is None:
