@@ -323,10 +323,10 @@ def load_run_translator(path: str | Path, others: Sequence[str | Path] | None = 
 
     if not is_trained(path) and find_runtime(path) is not None:
         return load_translator(path, SearchChanges(others=others))
-    model, _ = load_run(path, SearchChanges(others=others))
+    model, options = load_run(path, SearchChanges(others=others))
     from kerasnmt.tasks import Translator, task_of
 
-    return Translator(task_of(model))
+    return Translator(task_of(model, sentence_case=options.get("sentence_case", False)))
 
 
 def load_translator(

@@ -414,7 +414,7 @@ class TranslationModel(TextModel, SearchModel):
             ValueError: If the model has no tokenizers, the numbers of sources, targets and contexts
                 differ, `batch_size` is below 1, or the Keras backend is not TensorFlow or JAX.
         """
-        return self._translator().score(
+        return self._reader().score(
             sources, targets, contexts=contexts, normalize=normalize, batch_size=batch_size
         )
 
@@ -448,4 +448,8 @@ class TranslationModel(TextModel, SearchModel):
         """
         self._need_tokenizers()
         self._need_attention()
-        return self._translator().align(sources, targets, contexts=contexts, batch_size=batch_size)
+        return self._reader().align(sources, targets, contexts=contexts, batch_size=batch_size)
+
+    def _reader(self) -> Any:
+        """Return a translator that reads given pairs in the case of the model's translations."""
+        return self._translator(sentence_case=self.search_options.get("sentence_case", False))

@@ -58,12 +58,17 @@ def test_prefixes_and_terms_have_their_own_case(model):
     assert found == [model.translate(NORMAL, terms=["c"], **OPTIONS), expected[0].upper()]
 
 
-def test_given_translations_are_scored_in_sentence_case(model):
+def test_given_translations_are_read_in_sentence_case(model, monkeypatch, tmp_path):
+    from kerasnmt.cli.loading import load_run_translator
     from kerasnmt.tasks import Translator, task_of
 
     translator = Translator(task_of(model, **CASED))
     ((text, _),) = translator.best([CAPITALS])
-    found = translator.score([CAPITALS, NORMAL], [text, text.lower()])
-    np.testing.assert_allclose(
-        found, model.score([NORMAL] * 2, [text[:1] + text[1:].lower(), text.lower()])
-    )
+    given = [NORMAL] * 2, [text[:1] + text[1:].lower(), text.lower()]
+    scores, links = model.score(*given), model.align(*given)
+    monkeypatch.setattr(model, "search_options", CASED)
+    model.save_to_preset(tmp_path / "preset", weights="float32")
+    for reader in (translator, model, load_run_translator(tmp_path / "preset")):
+        given = [CAPITALS, NORMAL], [text, text.lower()]
+        np.testing.assert_allclose(reader.score(*given), scores, rtol=1e-5)
+        assert reader.align(*given) == links
