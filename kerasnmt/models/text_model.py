@@ -203,7 +203,8 @@ class TextModel(Composite, keras.Model):
         merged = {**own, **options}
         try:
             kind.from_keywords(merged)
-        except ValueError as error:  # the keywords contradict an option of the model
+        except ValueError as error:
+            kind.from_keywords(options)  # raises an error that is not about the model
             problem = str(error).removesuffix(".")
             raise ValueError(f"{problem}. The model has search_options={own!r}.") from error
         return self._translator(**{k: v for k, v in merged.items() if k not in without})

@@ -93,6 +93,22 @@ def test_wrong_options(model):
     assert model.search_options == OPTIONS
 
 
+@pytest.mark.parametrize(
+    ("own", "option"),
+    [
+        ({"replace_unknown": True}, {"dictionary": {"a": "b"}}),
+        ({"samples": 1}, {"temperature": 0.5}),
+        ({"max_length": 200}, {"min_length": 150}),
+    ],
+    ids=str,
+)
+def test_an_option_may_need_one_of_the_model(make_shared_model, own, option):
+    model = make_shared_model()
+    expected = model._searcher({**own, **option}).description
+    model.search_options = own
+    assert model._searcher(option).description == expected
+
+
 def test_values_are_the_models_own(model, tmp_path):
     given = {"beam_size": np.int64(2), "lexicon": {"a": "b"}}
     model.search_options = given
