@@ -1,5 +1,6 @@
 """Base class of models with tokenizers."""
 
+import operator
 import os
 from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn, Self, cast
@@ -199,7 +200,6 @@ class TextModel(Composite, keras.Model):
                 one.
         """
         kind, own = cast(type[SearchOptions], self.options_class), self.search_options
-        kind.from_keywords(options)
         merged = {**own, **options}
         try:
             kind.from_keywords(merged)
@@ -262,10 +262,15 @@ class _Translators:
 
     def __init__(self) -> None:
         self._translators: dict[str, Any] = {}
+        self._parts: list[Any] = [None] * 4
         self.search_options: dict[str, Any] = {}
 
     def get(self, model: keras.Model, options: dict[str, Any]) -> Any:
-        """Return the translator with these options."""
+        """Return the translator with these options, for what the model has now."""
+        parts = [model.calibration, model.shortlist, model.source_tokenizer, model.target_tokenizer]
+        if any(map(operator.is_not, parts, self._parts)):
+            self.clear()
+            self._parts = parts
         key = repr(sorted(options.items()))
         if key not in self._translators:
             self._translators[key] = hooks.translator_of(model, **options)

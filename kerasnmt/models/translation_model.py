@@ -300,7 +300,6 @@ class TranslationModel(TextModel, SearchModel):
         if self.target_tokenizer is self.source_tokenizer:
             self.target_tokenizer = tokenizer  # whose targets have no default tags
         self.source_tokenizer = tokenizer
-        self._translators.clear()  # they have the earlier tokenizer
 
     def _searcher_of_whole_texts(self, options: dict[str, Any]) -> Any:
         """Return a translator with these options, which does not split texts or look them up."""
@@ -342,7 +341,6 @@ class TranslationModel(TextModel, SearchModel):
         )
         check_same_length("references", references, "sources", len(found))
         self.calibration = Calibration.fit(found, references)
-        self._translators.clear()  # they have copies of the description
         return self.calibration
 
     def make_shortlist(
@@ -380,7 +378,6 @@ class TranslationModel(TextModel, SearchModel):
         check_size("size", size)
         check_size("frequent", frequent, least=0)
         self.shortlist = hooks.make_shortlist(self, sources, targets, size, frequent)
-        self._translators.clear()  # they have copies of it
         return self.shortlist
 
     def score(

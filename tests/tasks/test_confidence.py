@@ -319,6 +319,8 @@ def test_calibration_changes_no_probability(word_model, make_translator_model):
     assert document["calibrated_probability"] == pytest.approx(one.of_text, abs=1e-6)
     assert [word["word"] for word in document["words"]] == one.words
     assert plain.document().keys() | {"calibrated_probability"} == document.keys()
+    model.calibration = None
+    assert "calibration" not in model._searcher(OPTIONS).description
 
 
 def test_a_model_keeps_its_calibration(make_translator_model, tmp_path):

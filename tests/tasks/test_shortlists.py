@@ -69,6 +69,17 @@ def test_only_listed_pieces_are_written(model):
     assert found[1] == [("", 0.0)]
 
 
+def test_another_shortlist_replaces_it_at_once(model, monkeypatch):
+    before = model.n_best(TEXTS[0], shortlist=True, **OPTIONS)
+    other = Shortlist(model.shortlist.table[::-1], [30], 150, model.shortlist.vocabulary)
+    monkeypatch.setattr(model, "shortlist", other)
+    after = model.n_best(TEXTS[0], shortlist=True, **OPTIONS)
+    ids = np.array([[*model.source_tokenizer.tokenize(TEXTS[:1]).to_list()[0], 3]])
+    found = model.search(ids, listed_ids=other.listed_ids(ids), n_best=3, **OPTIONS)
+    assert after[0][1] == pytest.approx(float(found.scores[0, 0]), rel=1e-5)
+    assert after != before
+
+
 def test_a_stream_is_the_translation(model):
     for text in TEXTS:
         whole = model.translate(text, shortlist=True, **OPTIONS)
