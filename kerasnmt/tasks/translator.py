@@ -217,7 +217,7 @@ class Translator:
         ]
         check_terms(sentences, self.description, first_number)
         name = "forced_prefix_with_terms" if "prefix" in request else "with_terms"
-        self._function(name)  # raises an error before the first text that has a term
+        self._check_request(name, request)  # before the first text that has a term
         terms = [one.line for one in sentences]
         if not any(terms):
             return self.ask(request, batch_size=batch_size, first_number=first_number)
@@ -226,7 +226,6 @@ class Translator:
         warn_of_unmet(
             [(one, text, written) for one, (text, _, written) in zip(sentences, flat, strict=True)],
             first_number,
-            5,
         )
         return [*map(_joined, answers)]
 

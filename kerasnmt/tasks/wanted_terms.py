@@ -120,7 +120,7 @@ def check_terms(
 
 
 def warn_of_unmet(
-    answers: Iterable[tuple[Sentence, str, Sequence[str]]], first_number: int, stacklevel: int
+    answers: Iterable[tuple[Sentence, str, Sequence[str]]], first_number: int
 ) -> None:
     """Warn of terms that translations lack, or that occur though they must not.
 
@@ -130,7 +130,6 @@ def warn_of_unmet(
         answers: Sentences, their translations, and how the model writes each alternative of their
             lines; see `unmet`.
         first_number: Number of the first text.
-        stacklevel: See `warnings.warn`, counted from the caller.
     """
     reasons: dict[str, list[str]] = {}
     for sentence, translation, written in answers:
@@ -140,7 +139,7 @@ def warn_of_unmet(
             told = f"{or_list(term.alternatives):.80} of text {number}"
             reasons.setdefault(reason, []).append(told)
     for reason, of_reason in reasons.items():
-        warnings.warn(f"{reason}: {first_few(of_reason)}", stacklevel=stacklevel + 1)
+        warnings.warn(f"{reason}: {first_few(of_reason)}", stacklevel=6)
 
 
 def _lists(name: str, column: Any, count: int) -> list[Sequence]:

@@ -283,7 +283,7 @@ def test_batch_size_is_positive(translator):
         translator.translate(["dog"], batch_size=0)
 
 
-def test_no_attention():
+def test_functions_that_a_model_does_not_have():
     class Plain(ServedModel):
         signatures = {}  # noqa: RUF012
         description = {"max_length": 9}  # noqa: RUF012
@@ -291,6 +291,13 @@ def test_no_attention():
 
     with pytest.raises(ValueError, match="one without the signature 'attention'"):
         Translator(Plain()).attention(["dog"])
+    for arguments, message in (
+        ({"terms": [["x"]]}, "model for terms.*without the signature 'with_terms'"),
+        ({"glossary": {"dog": "x"}}, "without the signature 'with_terms'"),
+        ({"terms": [["x"]], "prefixes": ["a"]}, "model for prefixes and terms"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Translator(Plain()).translate(["dog"], **arguments)
 
 
 class InThreads(ServedModel):
