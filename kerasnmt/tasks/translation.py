@@ -359,7 +359,7 @@ class TranslationTask(SearchTask):
         self, prefix_ids: tf.Tensor, lines: tf.Tensor, *texts: tf.Tensor
     ) -> tuple[dict[str, Any], EncodedSource]:
         batch, (source, _) = self._read_terms(lines, *texts)
-        return {**batch, "prefix_ids": prefix_ids}, source
+        return self._listing({**batch, "prefix_ids": prefix_ids}), source
 
     def _read_pair(
         self, target: tf.Tensor, *texts: tf.Tensor

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from kerasnmt.data import builtin_corpus
 from kerasnmt.shortlist import Shortlist
-from kerasnmt.tasks import TranslationTask, Translator
+from kerasnmt.tasks import Explorer, TranslationTask, Translator
 from kerasnmt.tasks.shortlists import ShortlistInGraph, vocabulary_digest
 from kerasnmt.text import SentencePieceTokenizer, WordTokenizer
 from kerasnmt.zoo import bahdanau_gru, pointer_generator_gru
@@ -100,7 +100,8 @@ def test_prefixes_and_terms_outside_the_list(model):
 
 
 def test_questions_about_a_translation(model):
-    translator = Translator(TranslationTask(model, shortlist=True, **OPTIONS))
+    task = TranslationTask(model, shortlist=True, **OPTIONS)
+    translator, explorer = Translator(task), Explorer(task)
     (sure,) = translator.confidence(TEXTS[:1])
     assert sure.text == translator.translate(TEXTS[0])
     assert translator.description["shortlist"]
@@ -108,6 +109,10 @@ def test_questions_about_a_translation(model):
     np.testing.assert_allclose(
         translator.score(TEXTS[:1], ["Hund"]), model.score(TEXTS[:1], ["Hund"]), rtol=1e-6
     )
+    # The list has the ids of a prefix and of terms.
+    request = {"text": TEXTS[0], "terms": "Hund"}
+    found = explorer.search(request, explorer.encode(request, "Zwei")[:-1]).texts[0]
+    assert found == translator.translate(TEXTS[0], prefixes="Zwei", terms=["Hund"])
 
 
 @pytest.mark.parametrize("fault", ["none", "vocabulary", "decoder"])
