@@ -354,12 +354,13 @@ class Explorer:
             [decode(token) for token in outputs[f"{side}_tokens"][0] if token]
             for side in ("source", "target")
         )
+        never = self.task.options.never_ids(self.task.model.copies)
         columns = ("choice_ids", "choice_tokens", "choice_log_probabilities")
         choices = [
             [
                 WordChoice([int(one)], decode(token), float(log_probability))
                 for one, token, log_probability in zip(*of_token, strict=True)
-                if one not in (PAD_ID, START_ID) and log_probability > ABSENT_SCORE / 2
+                if one not in never and log_probability > ABSENT_SCORE / 2
             ]
             for of_token in zip(*(outputs[name][0, :length] for name in columns), strict=True)
         ]

@@ -94,6 +94,13 @@ def test_an_inspection_has_the_calibration(make_translator_model):
     assert seen.document()["target"]["calibration"] == model.calibration.document()
 
 
+def test_a_choice_is_one_that_the_search_could_make(word_model, copying):
+    explorer = Explorer(task_of(word_model, allow_unknown=False, **OPTIONS))
+    for one, request in ((explorer, REQUEST), (copying, COPYING)):
+        for choices in one.inspect(request, [4, END_ID]).choices:
+            assert choices and not {choice.ids[0] for choice in choices} & {0, 1, 2}
+
+
 def test_a_choice_is_scored_as_if_it_were_written(explorer):
     prefix = explorer.encode(REQUEST, "ab")[:-1]
     seen = explorer.inspect(REQUEST, [*prefix, END_ID])
