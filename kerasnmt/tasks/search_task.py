@@ -155,7 +155,7 @@ class SearchTask(Task):
             terms=self._terms(batch),
             listed_ids=batch.get("listed_ids"),
             n_best=self.options.hypotheses,
-            with_records=self.model.has_attention,
+            with_records=self.writes_by_records,
             with_tree=searches,
             **asdict(self.options),
         )
