@@ -22,7 +22,9 @@ class OnnxCaptioning(OnnxSearchModel):
         self, directory: Path, description: Mapping[str, Any], tokenizers: Mapping[str, Any]
     ) -> None:
         super().__init__(directory, description, tokenizers)
-        self.signatures = {"serving_default": self._best, "attention": self._attended}
+        self.signatures = {"serving_default": self._best}
+        if "weights" in self._records:
+            self.signatures["attention"] = self._attended
 
     def _best(self, image: Sequence[bytes]) -> dict[str, np.ndarray]:
         images, readable = self._read(image)

@@ -29,7 +29,8 @@ class CaptioningTask(SearchTask):
     - `attention` returns `target_tokens` of the same captions, string `[batch, target_length]`,
       with the end token and padded with empty strings, and `weights`, float32
       `[batch, target_length, regions]`, padded with 0. The regions are sorted row by row from the
-      top. `grid` in the description contains the numbers of rows and columns.
+      top. `grid` in the description contains the numbers of rows and columns. A model without
+      attention does not have this step.
 
     An export does not have the steps `explore` and `inspect`; see `SearchTask`.
 
@@ -75,10 +76,11 @@ class CaptioningTask(SearchTask):
     @cached_property
     def exported(self) -> dict[str, Steps]:
         """Steps of each signature; see `Task`."""
-        return {
-            "serving_default": Steps(self.fields, self._read, self._searcher(), self._best),
-            "attention": Steps(self.fields, self._read, self._searcher(True), self._attended),
-        }
+        steps = {"serving_default": Steps(self.fields, self._read, self._searcher(), self._best)}
+        if self.model.has_attention:
+            search = self._searcher(with_records=True)
+            steps["attention"] = Steps(self.fields, self._read, search, self._attended)
+        return steps
 
     @cached_property
     def local(self) -> dict[str, Steps]:

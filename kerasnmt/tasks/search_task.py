@@ -74,6 +74,10 @@ class SearchTask(Task):
             ValueError: If the search draws several samples, or the model takes no prefix.
         """
         check_streams(self.options)
+        if "prefix" in request and "forced_prefix" not in self.local:
+            raise ValueError(
+                f"Expected a model for prefixes. Received: a prefix for {self.model.name}. Omit it."
+            )
         return self.streams["prefix" in request].progress(request)
 
     @cached_property

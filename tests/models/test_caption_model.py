@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt import zoo
+from kerasnmt import layers, zoo
 from kerasnmt.models import CaptionModel, Seq2Seq
+from kerasnmt.serving.contract.caption_contract import CaptionContract
+from kerasnmt.tasks import task_of
 from kerasnmt.text import WordTokenizer
 from kerasnmt.zoo import show_attend_tell_lstm
 from tests.numerics import additive, fill, log_softmax, lstm, sigmoid, softmax
@@ -170,6 +172,23 @@ def test_what_does_not_fit(tmp_path):
     copying = zoo.pointer_generator_gru(13, embedding_dim=6, units=5).decoder
     with pytest.raises(ValueError, match=r"that does not copy, because an image has no words"):
         CaptionModel(model.encoder, model.bridge, copying)
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_a_decoder_without_attention():
+    plain, cell = make(WordTokenizer(["a", "b"])), layers.LSTMCell(5, name="cell")
+    decoder = layers.RecurrentDecoder(
+        keras.layers.Embedding(6, 4),
+        layers.FirstStateDecoderCell(cell),
+        layers.StateReadout(),
+        layers.VocabularyProjection(6),
+    )
+    bridge = layers.DenseBridge(cell.state_size)
+    task = task_of(CaptionModel(plain.encoder, bridge, decoder, plain.target_tokenizer))
+    assert [*task.exported] == ["serving_default"]
+    assert CaptionContract().signature_problems({}) == ["no signature 'serving_default'"]
+    with pytest.raises(ValueError, match=r"Expected a model for prefixes\. Received: a prefix for"):
+        task.progress({"image": b"", "prefix": "a"})
 
 
 def test_it_is_not_among_those_that_translate():

@@ -53,6 +53,7 @@ class CaptionContract(ExportContract):
             "weights": ("float32", ("batch", "target_length", "regions")),
         },
     }
+    optional_signatures = frozenset({"attention"})
     answer = "caption"
     row = "image"
     # The examples have several sizes, a gray image, a single pixel, and no image.
