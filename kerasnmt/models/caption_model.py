@@ -61,7 +61,7 @@ class CaptionModel(EncoderDecoder, TextModel):
             )
         super().__init__(encoder, bridge, decoder, **kwargs)
         self.target_tokenizer = target_tokenizer
-        check_vocabulary("target", target_tokenizer, decoder.embedding)
+        check_vocabulary("target", target_tokenizer, decoder.embedding.input_dim)
         self.make_weights()
 
     def caption(self, images: Sequence[Any], *, batch_size: int = 64, **options) -> list[str]:

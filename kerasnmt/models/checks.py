@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
@@ -65,23 +65,43 @@ def check_ids(name: str, ids: Any, size: int) -> None:
         )
 
 
-def check_vocabulary(side: str, tokenizer: Any, embedding: Any) -> None:
-    """Check that a tokenizer has no more ids than there are embeddings.
+def check_names(inputs: Any, names: Sequence[str], makes_batches: str) -> None:
+    """Check that inputs are a dict with some names.
+
+    Args:
+        inputs: Inputs of a model.
+        names: Names that the dict must have.
+        makes_batches: Function of `kerasnmt.data` that makes batches, used in error messages.
+
+    Raises:
+        ValueError: If they are no dict, or a name is missing.
+    """
+    is_dict = isinstance(inputs, Mapping)
+    if not is_dict or any(name not in inputs for name in names):
+        received = sorted(inputs) if is_dict else f"a {type(inputs).__name__}"
+        if isinstance(inputs, list | tuple) and not inputs:
+            received = f"{inputs}, which is empty"
+        raise ValueError(
+            f"Expected a dict with {', '.join(names)} as inputs. Received: {received}. "
+            f"kerasnmt.data.{makes_batches} makes batches of such inputs."
+        )
+
+
+def check_vocabulary(side: str, tokenizer: Any, size: int) -> None:
+    """Check that a tokenizer has no more ids than the model.
 
     Args:
         side: "source" or "target", used in error messages.
         tokenizer: A `kerasnmt.text` tokenizer, or None.
-        embedding: A `keras.layers.Embedding`, or None.
+        size: Number of ids of the model.
 
     Raises:
         ValueError: If the tokenizer has more ids.
     """
-    if tokenizer is None or embedding is None:
-        return
-    if tokenizer.vocabulary_size > embedding.input_dim:
+    if tokenizer is not None and tokenizer.vocabulary_size > size:
         raise ValueError(
-            f"Expected a {side}_tokenizer with at most {embedding.input_dim} ids, the number of "
-            f"{side} embeddings. Received: {tokenizer!r}."
+            f"Expected a {side}_tokenizer with at most {size} ids, the number of the model's "
+            f"{side} ids. Received: {tokenizer!r}."
         )
 
 

@@ -9,12 +9,11 @@ import keras
 import numpy as np
 from keras import ops
 
-from kerasnmt import hooks
 from kerasnmt.ids import PAD_ID
 from kerasnmt.layers import Targets, TokenProbability, VocabularyProjection, build_once
 from kerasnmt.layers.composite import comes_from_elsewhere, layers_within
 from kerasnmt.layers.decoders.copying import at_least_tiny
-from kerasnmt.models.checks import check_ids, check_integers, check_takes_logits
+from kerasnmt.models.checks import check_ids, check_integers, check_names, check_takes_logits
 from kerasnmt.models.losses import (
     aligned_words,
     cross_entropy,
@@ -554,16 +553,7 @@ class EncoderDecoder(SearchModel):
 
     def _check_names(self, inputs: Any, *further: str) -> None:
         """Check that inputs are a dict with the inputs of the encoder, and with other names."""
-        names = [*self.encoder.reads, *further]
-        is_dict = isinstance(inputs, Mapping)
-        if not is_dict or any(name not in inputs for name in names):
-            received = sorted(inputs) if is_dict else f"a {type(inputs).__name__}"
-            if isinstance(inputs, list | tuple) and not inputs:
-                received = f"{inputs}, which is empty"
-            raise ValueError(
-                f"Expected a dict with {', '.join(names)} as inputs. Received: {received}. "
-                f"kerasnmt.data.{self.makes_batches} makes batches of such inputs."
-            )
+        check_names(inputs, [*self.encoder.reads, *further], self.makes_batches)
 
     def _check_ids(self, inputs: Any) -> None:
         """Check all ids of a batch."""
@@ -589,12 +579,6 @@ class EncoderDecoder(SearchModel):
             "r_drop": self.r_drop,
         }
         return {**config, **own} if config else config
-
-    def compile_from_config(self, config: dict) -> None:
-        """Compile with the arguments of `get_compile_config`."""
-        hooks.register_optimizers()
-        self.compile(**keras.saving.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> keras.layers.Layer:
         """Return a layer by its name or index; see `keras.Model.get_layer`.

@@ -1,14 +1,15 @@
 """End-to-end memory network."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
 
 from kerasnmt.ids import END_ID
 from kerasnmt.layers import MemoryHop, VocabularyProjection, build_once
-from kerasnmt.models.checks import check_ids, check_takes_logits
+from kerasnmt.models.checks import check_ids, check_names, check_takes_logits, check_vocabulary
 from kerasnmt.models.text_model import TextModel
 
 FIRST_WORD = END_ID + 1
@@ -45,6 +46,9 @@ class MemoryNetwork(TextModel):
             tokenizer.
         places: Number of places in the memory, or None for no empty places. A short story leaves
             some places empty; see `kerasnmt.layers.MemoryHop`.
+
+    Raises:
+        ValueError: If the generator has no softmax, or a tokenizer has more ids than the model.
     """
 
     pipeline_tag = "question-answering"
@@ -71,6 +75,8 @@ class MemoryNetwork(TextModel):
         self.generator = generator
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer or source_tokenizer
+        check_vocabulary("source", source_tokenizer, memories.vocabulary_size)
+        check_vocabulary("target", self.target_tokenizer, generator.vocabulary_size)
         self.places = places
         self.hop = MemoryHop(places, dtype=self.dtype_policy, name="hop")
         self.build()
@@ -139,8 +145,7 @@ class MemoryNetwork(TextModel):
 
     def _read(self, inputs: dict[str, Any], training: bool) -> tuple[Any, list[Any]]:
         """Return u^{K+1}, `[batch, embedding_dim]`, and p of each hop, `[batch, sentences]`."""
-        for name in ("story_ids", "question_ids"):
-            check_ids(name, inputs[name], self.memories.vocabulary_size)
+        self._check_inputs(inputs)
         pairs, mask = self.memories(inputs["story_ids"], training=training)
         state, looked = self.memories.question(inputs["question_ids"]), []
         for keys, values in pairs:
@@ -206,20 +211,30 @@ class MemoryNetwork(TextModel):
             weighted_metrics = [keras.metrics.SparseCategoricalAccuracy("accuracy")]
         super().compile(optimizer=optimizer, loss=loss, weighted_metrics=weighted_metrics, **kwargs)
 
-    def fit(self, x: Any = None, *args: Any, **kwargs) -> keras.callbacks.History:
-        """Train; see `keras.Model.fit`. `kerasnmt.data.story_batches` makes batches of stories.
+    def fit(
+        self, x: Any = None, y: Any = None, *args: Any, validation_data: Any = None, **kwargs
+    ) -> keras.callbacks.History:
+        """Train; see `keras.Model.fit`. Arrays of ids are checked first; datasets are not."""
+        self._check_arrays(x, y)
+        if isinstance(validation_data, tuple):
+            self._check_arrays(*validation_data[:2])
+        return super().fit(x, y, *args, validation_data=validation_data, **kwargs)
 
-        Raises:
-            ValueError: If `x` is a list of questions.
-        """
-        if isinstance(x, list | tuple):
-            raise ValueError(
-                "Expected batches, or a dict with story_ids and question_ids. Received: a "
-                f"{type(x).__name__}. Make batches with kerasnmt.data.story_batches."
-            )
-        return super().fit(x, *args, **kwargs)
+    def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs) -> Any:
+        """Measure loss and metrics; see `keras.Model.evaluate`. Arrays are checked as in `fit`."""
+        self._check_arrays(x, y)
+        return super().evaluate(x, y, *args, **kwargs)
 
-    def compile_from_config(self, config: dict) -> None:
-        """Compile with the arguments of `get_compile_config`."""
-        self.compile(**keras.saving.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
+    def _check_arrays(self, x: Any, y: Any) -> None:
+        """Check ids in arrays. `call` cannot check them, because it gets tensors of a graph."""
+        if isinstance(x, Mapping | list | tuple | np.ndarray):
+            self._check_inputs(x)
+            if y is not None:
+                check_ids("targets", y, self.generator.vocabulary_size)
+
+    def _check_inputs(self, inputs: Any) -> None:
+        """Check that inputs are a dict with the ids of stories and questions."""
+        names = ("story_ids", "question_ids")
+        check_names(inputs, names, "story_batches")
+        for name in names:
+            check_ids(name, inputs[name], self.memories.vocabulary_size)

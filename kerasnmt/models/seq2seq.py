@@ -187,8 +187,9 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
                 "Expected one tokenizer for both sides, because share_embeddings=True embeds both "
                 "with one matrix. Received: a separate target_tokenizer. Omit it."
             )
-        check_vocabulary("target", self.target_tokenizer, self.decoder.embedding)
-        check_vocabulary("source", self.source_tokenizer, self._source_embedding)
+        check_vocabulary("target", self.target_tokenizer, self.decoder.embedding.input_dim)
+        if self._source_embedding is not None:
+            check_vocabulary("source", self.source_tokenizer, self._source_embedding.input_dim)
 
     @property
     def _source_embedding(self) -> keras.layers.Layer | None:

@@ -183,6 +183,12 @@ class TextModel(Composite, keras.Model):
         super().compile(*args, **kwargs)
         self._translators.clear()  # the loss can change the normalizer of the output
 
+    def compile_from_config(self, config: dict) -> None:
+        """Compile with the arguments of `get_compile_config`."""
+        hooks.register_optimizers()
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
     def _translator(self, **options) -> Any:
         """Return a `kerasnmt.tasks.Translator`, which is created once for the same options."""
         self._need_tokenizers()

@@ -261,13 +261,15 @@ def test_without_tokenizers():
         ),
     ],
 )
-def test_save_and_load(tmp_path, options):
+def test_save_and_load(tmp_path, options, monkeypatch):
+    registered = []
+    monkeypatch.setattr("kerasnmt.hooks.register_optimizers", lambda: registered.append(True))
     model = make_text_model(linear=True, target=WordTokenizer(["home", "away"]), **options)
     model.compile(keras.optimizers.SGD(0.1))
     answers = model.answer(*TEXTS)
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
-    assert type(copy) is MemoryNetwork
+    assert type(copy) is MemoryNetwork and registered  # those of `kerasnmt.training`
     assert type(copy.memories) is type(model.memories) and copy.memories.hops == 3
     assert copy.memories.ages.get_config() == model.memories.ages.get_config()
     assert copy.memories.encoding.get_config() == model.memories.encoding.get_config()
@@ -343,6 +345,36 @@ def test_ids_outside_the_vocabulary(name, wrong):
     ids.flat[0] = wrong
     with pytest.raises(ValueError, match=rf"ids from 0 to 9 as {name}\. Received: the id {wrong}"):
         make()({**INPUTS, name: ids})
+
+
+@pytest.mark.parametrize(
+    ("changes", "targets", "message"),
+    [
+        ({"story_ids": STORIES + 0.7}, TARGETS, "Expected integers as story_ids"),
+        ({"question_ids": None}, TARGETS, r"Expected a dict with story_ids, question_ids.*Rec"),
+        ({}, TARGETS + 0.6, "Expected integers as targets"),
+        ({}, TARGETS + 1, r"from 0 to 9 as targets\. Received: the id 10"),
+    ],
+)
+def test_arrays_that_do_not_fit(changes, targets, message):
+    model = make()
+    model.compile("sgd")
+    inputs = {name: ids for name, ids in {**INPUTS, **changes}.items() if ids is not None}
+    for call in (
+        lambda: model.fit(inputs, targets, verbose=0),
+        lambda: model.fit(INPUTS, TARGETS, validation_data=(inputs, targets), verbose=0),
+        lambda: model.evaluate(inputs, targets, verbose=0),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_a_tokenizer_larger_than_the_vocabulary():
+    words = [WordTokenizer([f"w{number}" for number in range(size)]) for size in (6, 7)]
+    parts = make().memories, make().generator
+    for tokenizers, side in ((words[::-1], "source"), (words, "target")):
+        with pytest.raises(ValueError, match=f"a {side}_tokenizer with at most 10 ids"):
+            MemoryNetwork(*parts, *tokenizers)
 
 
 def test_a_loss_of_probabilities_is_refused():
