@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator
-from types import GeneratorType
+from itertools import chain
 from typing import Any
 
 import keras
@@ -104,9 +104,9 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
         ```
 
         Args:
-            x: Batches, a dict of arrays, or pairs of texts: a list or a generator of pairs,
+            x: Batches, a dict of arrays, or pairs of texts: a list or an iterator of pairs,
                 `(sources, targets)`, an array `[n, 2]`, a DataFrame or a dataset. Or the sources,
-                with the targets in `y`. A generator of pairs is read at once.
+                with the targets in `y`. An iterator of pairs is read at once.
             y: Targets of arrays or of sources.
             batch_size: See `keras.Model.fit`. For texts, None makes batches by the number of
                 tokens.
@@ -252,17 +252,14 @@ class Seq2Seq(EncoderDecoder, TranslationModel):
 
 
 def _rewound(data: Any) -> Any:
-    """Return a generator of pairs as a list, and any other value with all of its rows."""
-    if not isinstance(data, GeneratorType):
+    """Return an iterator of pairs as a list, and one of batches as a generator of all of them."""
+    if not isinstance(data, Iterator):
         return data
     for first in data:
-        return [first, *data] if holds_texts(first) else _with_first(first, data)
+        every = chain([first], data)
+        # Keras takes only generators, not `chain`.
+        return [*every] if holds_texts([first]) else (batch for batch in every)
     return []
-
-
-def _with_first(first: Any, rest: Iterable[Any]) -> Iterator[Any]:
-    yield first  # Keras takes only generators, not `itertools.chain`
-    yield from rest
 
 
 def _has_weights(data: Any) -> bool:

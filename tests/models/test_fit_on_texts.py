@@ -92,6 +92,15 @@ def test_forms_of_pairs(form, model, monkeypatch):
         assert options == {"extended_vocabulary": False, "sample_weight": None, **wanted}
 
 
+def test_an_iterator_of_pairs_is_read_at_once(model, monkeypatch):
+    read, rows = [], FORMS["dicts"]()[0]
+    monkeypatch.setattr(EncoderDecoder, "fit", lambda *given, **options: None)
+    monkeypatch.setattr("kerasnmt.hooks.batches", lambda pairs, *_, **options: read.append(pairs))
+    for pairs in (iter_of(PAIRS), zip(*columns(), strict=True), iter_of(rows)):
+        model.fit(pairs)
+    assert read == [PAIRS, PAIRS, rows]
+
+
 def test_by_default_a_batch_has_a_number_of_tokens(model, monkeypatch):
     asked = []
     monkeypatch.setattr(EncoderDecoder, "fit", lambda *given, **options: None)
