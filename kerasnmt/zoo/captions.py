@@ -1,5 +1,6 @@
 """Models that caption images."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,13 +63,14 @@ def show_attend_tell_lstm(
     _, size, tokenizers = assembly.sizes_and_tokenizers(target, None)
     if backbone is None:
         backbone = _small_backbone(image_size, filters)
-    rows, columns = backbone.output_shape[1:3]
+    # `ImageEncoder` refuses a backbone with unknown sizes, or without rows and columns.
+    regions = math.prod(size or 1 for size in backbone.output_shape[1:-1])
     cell = assembly.cell_class(layers.LSTMCell, layer_normalization)(units, name="cell")
     penalty = layers.DoublyStochastic(doubly_stochastic, name="penalty")
     model = CaptionModel(
         encoder=layers.ImageEncoder(
             backbone,
-            layers.LearnedPositions(rows * columns, name="positions") if positions else None,
+            layers.LearnedPositions(regions, name="positions") if positions else None,
             context_dropout,
             name="encoder",
         ),

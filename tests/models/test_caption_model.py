@@ -158,6 +158,11 @@ def test_what_does_not_fit(tmp_path):
             method()
     with pytest.raises(ValueError, match=r"Received: image_size=10, filters=\(3, 4\)"):
         make(image_size=10)
+    of_any_size = keras.Sequential([keras.Input((None, None, 3)), keras.layers.Conv2D(4, 3)])
+    pooled = keras.Sequential([keras.Input((8, 8, 3)), keras.layers.GlobalAveragePooling2D()])
+    for backbone in (of_any_size, pooled):
+        with pytest.raises(ValueError, match=r"with known sizes except the batch\. Received: "):
+            make(backbone=backbone)
     with pytest.raises(ValueError, match=r"Expected loss_weight >= 0"):
         make(doubly_stochastic=-1.0)
     with pytest.raises(ValueError, match=r"Expected images of shape \(batch, 8, 8, 3\)"):
