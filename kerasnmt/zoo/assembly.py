@@ -1,6 +1,7 @@
 """Functions that assemble the models of the zoo."""
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any
 
 import keras
@@ -117,7 +118,7 @@ def tag_features(source: Any, tags: str) -> layers.TagFeatures | None:
         return None
     if tags not in ("concat", "sum"):
         raise ValueError(f"Expected tags 'tokens', 'concat' or 'sum'. Received: tags={tags!r}")
-    tag_ids = [] if isinstance(source, int) else source.tag_ids
+    tag_ids = [] if isinstance(source, Integral) else source.tag_ids
     if not tag_ids:
         raise ValueError(
             f"Expected a source tokenizer with tags, such as <V>, for tags={tags!r}. Received: "
@@ -285,8 +286,8 @@ def sizes_and_tokenizers(source: Any, target: Any) -> tuple[int, int, dict[str, 
         ValueError: If a side is neither a tokenizer nor a size, or only one side has a tokenizer.
     """
     target = source if target is None else target
-    if all(isinstance(side, int) and side > 4 for side in (source, target)):
-        return source, target, {}
+    if all(isinstance(side, Integral) and side > 4 for side in (source, target)):
+        return int(source), int(target), {}
     try:
         sizes = source.vocabulary_size, target.vocabulary_size
     except AttributeError:

@@ -80,6 +80,8 @@ def test_a_vocabulary_without_tags():
     message = r"Expected a source tokenizer with tags.*Received: source=<WordTokenizer of 5 ids"
     with pytest.raises(ValueError, match=message):
         zoo.cgru(WordTokenizer(["a"]), WordTokenizer(["<V>"]), tags="sum")
+    with pytest.raises(ValueError, match="Expected a source tokenizer with tags"):
+        zoo.cgru(np.int64(11), tags="sum")
 
 
 def test_tags_are_those_of_the_source():

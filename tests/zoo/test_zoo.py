@@ -1,4 +1,5 @@
 import inspect
+import json
 
 import numpy as np
 import pytest
@@ -158,6 +159,12 @@ def test_tied_embeddings():
 def test_neither_tokenizers_nor_sizes(source, target):
     with pytest.raises(ValueError, match="two tokenizers, or two vocabulary sizes of at least 5"):
         zoo.bahdanau_gru(source, target, **TINY)
+
+
+def test_sizes_of_numpy():
+    model = zoo.bahdanau_gru(np.int64(11), np.max(np.array([12, 13])), **TINY)
+    expected = zoo.bahdanau_gru(11, 13, **TINY)
+    assert json.dumps(model.get_config()) == json.dumps(expected.get_config())
 
 
 def test_tokenizer_on_one_side_only():
