@@ -244,8 +244,9 @@ class SearchOptions:
 
         if self.max_length_ratio is None:
             return ops.full_like(source_lengths, self.max_length)
-        lengths = self.max_length_ratio * ops.cast(source_lengths, "float32")
-        lengths = ops.cast(ops.ceil(lengths), "int32") + self.max_length_margin
+        lengths = ops.ceil(self.max_length_ratio * ops.cast(source_lengths, "float32"))
+        # An int32 does not hold the lengths of a huge ratio.
+        lengths = ops.cast(ops.minimum(lengths, self.max_length), "int32") + self.max_length_margin
         return ops.clip(lengths, self.min_length, self.max_length)
 
 

@@ -270,7 +270,9 @@ class _Loop:
         if options.max_length_ratio is None:
             return np.full(len(source_lengths), options.max_length)
         lengths = np.ceil(np.float32(options.max_length_ratio) * source_lengths.astype("float32"))
-        lengths = lengths.astype("int32") + options.max_length_margin
+        # An int32 does not hold the lengths of a huge ratio.
+        lengths = np.minimum(lengths, options.max_length).astype("int32")
+        lengths += options.max_length_margin
         return np.clip(lengths, options.min_length, options.max_length)
 
     def _masked(

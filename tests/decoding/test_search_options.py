@@ -87,6 +87,8 @@ def test_max_lengths():
     np.testing.assert_array_equal(options.max_lengths(lengths), [4, 7, 17, 20])
     options = SearchOptions(max_length_ratio=0.5, max_length_margin=0, min_length=3)
     np.testing.assert_array_equal(options.max_lengths(lengths), [3, 3, 5, 25])
+    options = SearchOptions(max_length=20, max_length_ratio=1e9)
+    np.testing.assert_array_equal(options.max_lengths(lengths), [20] * 4)
 
 
 def test_an_unknown_option_names_the_nearest():
