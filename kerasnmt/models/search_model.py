@@ -303,6 +303,6 @@ def _source_inputs(inputs: Any) -> dict[str, Any]:
         if name in SOURCE_IDS or name in map(extended, SOURCE_IDS):
             check_integers(name, value)
             read[name] = ops.cast(value, "int32")
-        elif name not in ("target_ids", "alignments"):
+        elif name not in ("target_ids", "targets", "alignments"):
             read[name] = ops.convert_to_tensor(value)
     return read

@@ -82,6 +82,7 @@ def test_ids_alone_and_inputs_with_target_ids():
     options = {"samples": 3, "max_length": 5}
     expected = model.search(SOURCE, **options)
     more = {"target_ids": np.ones((2, 2), int), "alignments": np.ones((2, 2, 4), "float32")}
+    more["targets"] = np.ones((2, 2), int)
     np.testing.assert_array_equal(model.search({**SOURCE, **more}, **options).ids, expected.ids)
     ids = SOURCE["source_ids"]
     alone = model.search({"source_ids": ids}, **options).ids
