@@ -50,19 +50,45 @@ def check_ids(name: str, ids: Any, size: int) -> None:
     Raises:
         ValueError: If an id is not an integer, or is out of range.
     """
-    if isinstance(ids, list | tuple):
-        ids = check_integers(name, ids)
-    try:
-        values = np.asarray(ids)
-    except (NotImplementedError, TypeError, ValueError, RuntimeError):  # a tensor in a graph
-        return
-    check_integers(name, values)
-    if values.size and not 0 <= values.min() <= values.max() < size:
+    values = _values(name, ids)
+    if values is not None and values.size and not 0 <= values.min() <= values.max() < size:
         wrong = values.min() if values.min() < 0 else values.max()
         raise ValueError(
             f"Expected ids from 0 to {size - 1} as {name}. Received: the id {wrong}. Make the ids "
             "with the tokenizers of the model."
         )
+
+
+def check_listed(ids: Any) -> None:
+    """Check that listed ids begin with the special ids, and are in ascending order.
+
+    Args:
+        ids: Integers `[size]`, padded on the right with 0. The values of a tensor in a graph are
+            not checked.
+
+    Raises:
+        ValueError: If they do not, or are not integers.
+    """
+    values = _values("listed_ids", check_integers("listed_ids", ids))
+    if values is None:
+        return
+    listed = np.trim_zeros(values, "b").tolist()
+    if listed[:4] != [0, 1, 2, 3] or listed != sorted(set(listed)):
+        raise ValueError(
+            "Expected listed_ids that begin with the special ids 0, 1, 2 and 3, in ascending "
+            f"order. Received: {listed!r:.60}. Pass sorted({{0, 1, 2, 3, *ids}})."
+        )
+
+
+def _values(name: str, ids: Any) -> np.ndarray | None:
+    """Return integers as an array, or None for a tensor in a graph, which has no values yet."""
+    if isinstance(ids, list | tuple):
+        ids = check_integers(name, ids)
+    try:
+        values = np.asarray(ids)
+    except (NotImplementedError, TypeError, ValueError, RuntimeError):
+        return None
+    return check_integers(name, values)
 
 
 def check_names(inputs: Any, names: Sequence[str], makes_batches: str) -> None:

@@ -18,7 +18,7 @@ from kerasnmt.decoding import (
     search,
 )
 from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, extended
-from kerasnmt.models.checks import check_integers
+from kerasnmt.models.checks import check_integers, check_listed
 
 
 class SearchModel(keras.Model):
@@ -80,8 +80,8 @@ class SearchModel(keras.Model):
 
         Raises:
             ValueError: If an option or `n_best` is out of range, if there is a coverage penalty but
-                no attention, a tree of samples or samples with terms are wanted, or the decoder
-                cannot predict only listed ids.
+                no attention, a tree of samples or samples with terms are wanted, listed ids lack
+                special ids or their order, or the decoder cannot predict only listed ids.
         """
         search_options = self._search_options(options)
         listed = self._listed(listed_ids)
@@ -161,7 +161,7 @@ class SearchModel(keras.Model):
     def _listed(self, ids: Any) -> ListedIds | EveryId:
         if ids is None:
             return EveryId()
-        check_integers("listed_ids", ids)
+        check_listed(ids)
         ids = ops.cast(ids, "int32")
         return ListedIds(ids, self.output_rows(ids))
 

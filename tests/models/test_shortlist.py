@@ -147,6 +147,14 @@ def test_models_that_cannot(name):
         model.search(SOURCE, listed_ids=LISTED)
 
 
+@pytest.mark.parametrize(
+    "listed", [[4, 5, 6, 7, 8, 9], [], [0, 1, 2, 3, 7, 5], [0, 1, 2, 3, 5, 5], [1, 1, 2, 3, 5]]
+)
+def test_lists_without_the_special_ids_or_an_order(models, listed):
+    with pytest.raises(ValueError, match="that begin with the special ids 0, 1, 2 and 3, in asc"):
+        models["projection"].search(SOURCE, listed_ids=np.array(listed, "int32"))
+
+
 def test_lists_of_a_batch():
     table = [[0, 0], [0, 0], [0, 0], [0, 0], [9, 0], [12, 6], [9, 8]]
     shortlist = Shortlist(table, [10, 6], 13)
