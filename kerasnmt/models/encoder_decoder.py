@@ -310,7 +310,8 @@ class EncoderDecoder(SearchModel):
                 passes through the model twice, with different dropout. The loss is the mean
                 cross-entropy of both passes, plus alpha / 2 times the divergence of their
                 predictions. This is half of the paper's loss, which is the sum over both passes. A
-                step takes about twice as long. See `kerasnmt.models.losses.r_drop_loss`.
+                step takes about twice as long. A word that only one pass can copy has a
+                probability of 1e-30 in the other. See `kerasnmt.models.losses.r_drop_loss`.
             **kwargs: See `keras.Model.compile`. Metrics must take logits. With them, or with a loss
                 of Keras, a step is slower, because padding is projected to the vocabulary too.
 

@@ -394,7 +394,8 @@ class TranslationModel(TextModel, SearchModel):
             log p(target | source) = sum_t log p(y_t | y_1 ... y_{t-1}, source)
 
         The sum includes the end token, and there is no length penalty. Longer translations have
-        lower scores. To compare translations of different lengths, set `normalize`.
+        lower scores. To compare translations of different lengths, set `normalize`. If the model's
+        `search_options` have `sentence_case`, the model reads both texts in it.
 
         Args:
             sources: Source sentences, or one sentence.
@@ -426,7 +427,8 @@ class TranslationModel(TextModel, SearchModel):
         """Align the words of sources with the words of given translations, by attention.
 
         Each target word is linked to the source word that it attends to most. Weights are
-        averaged over the pieces of a target word, and summed over the pieces of a source word.
+        averaged over the pieces of a target word, and summed over the pieces of a source word. The
+        model reads the texts as `score` does.
 
         Args:
             sources: Source sentences, or one sentence.
