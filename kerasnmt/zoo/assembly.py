@@ -286,7 +286,7 @@ def sizes_and_tokenizers(source: Any, target: Any) -> tuple[int, int, dict[str, 
         ValueError: If a side is neither a tokenizer nor a size, or only one side has a tokenizer.
     """
     target = source if target is None else target
-    if all(isinstance(side, Integral) and side > 4 for side in (source, target)):
+    if all(isinstance(side, Integral) and int(side) > 4 for side in (source, target)):
         return int(source), int(target), {}
     try:
         sizes = source.vocabulary_size, target.vocabulary_size
