@@ -1,6 +1,7 @@
 """Mixin of all layers and models, which saves their arguments and what is frozen."""
 
 import inspect
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Self
@@ -12,14 +13,16 @@ import keras
 NON_TRAINABLE = "non_trainable_layers"
 
 
-class _FrozenWhole(type(keras.layers.Layer)):  # type: ignore[misc]  # Keras has no types
-    """Metaclass of layers that freeze the layers inside if they are created with trainable=False.
+class _Constructor(type(keras.layers.Layer)):  # type: ignore[misc]  # Keras has no types
+    """Metaclass of layers that remember the names of their keyword arguments.
 
-    Keras freezes them only if `trainable` is set later, because they do not exist before.
+    If a layer is created with trainable=False, the layers inside are frozen too. Keras freezes them
+    only if `trainable` is set later, because they do not exist before.
     """
 
     def __call__(cls, *args: Any, **kwargs) -> Any:
         layer = super().__call__(*args, **kwargs)
+        layer._keywords = tuple(kwargs)
         # Keras refuses a layer without `super().__init__()`, which has no `trainable`, when it is
         # called. On TensorFlow, to set `trainable` to False again has no effect.
         if not getattr(layer, "trainable", True):
@@ -28,13 +31,13 @@ class _FrozenWhole(type(keras.layers.Layer)):  # type: ignore[misc]  # Keras has
         return layer
 
 
-class Composite(metaclass=_FrozenWhole):
+class Composite(metaclass=_Constructor):
     """Mixin that saves and loads a layer or a model by the arguments of its constructor.
 
     List it before `keras.layers.Layer` or `keras.Model`, and store each argument of the constructor
-    in an attribute of the same name. `get_config` serializes these attributes, including layers,
-    and `from_config` creates the object from them. Layers inside that are frozen stay frozen, also
-    those that the constructor creates.
+    in an attribute of the same name. `get_config` serializes these attributes, including layers and
+    the arguments that `**kwargs` passed to a base class, and `from_config` creates the object from
+    them. Layers inside that are frozen stay frozen, also those that the constructor creates.
 
     ```python
     class Stack(Composite, keras.layers.Layer):
@@ -45,14 +48,17 @@ class Composite(metaclass=_FrozenWhole):
     ```
     """
 
+    # Names of the keyword arguments that the constructor was called with.
+    _keywords: tuple[str, ...] = ()
+
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments, and which of the layers inside do not train."""
         parameters = inspect.signature(type(self).__init__).parameters.values()
         of_keras = inspect.signature(keras.layers.Layer.__init__).parameters
-        names = [p.name for p in parameters if p.kind != p.VAR_KEYWORD and p.name not in of_keras]
-        values = {name: getattr(self, name) for name in names}
+        names = [*(p.name for p in parameters if p.kind != p.VAR_KEYWORD), *self._keywords]
+        values = {name: getattr(self, name) for name in names if name not in of_keras}
         config = super().get_config()  # type: ignore[misc]  # of the layer or the model
-        trains = {path: layer.trainable for path, layer in layers_within(self)}
+        trains = {path: layer.trainable for path, layer in _saved_paths(self).items()}
         if set(trains.values()) - {self.trainable}:  # type: ignore[attr-defined]
             config[NON_TRAINABLE] = [path for path, trainable in trains.items() if not trainable]
         return {**config, **keras.saving.serialize_keras_object(values)}
@@ -96,18 +102,35 @@ def layers_within(layer: Any) -> Iterator[tuple[str, keras.layers.Layer]]:
                     yield path, one
 
 
+def _saved_paths(layer: Any) -> dict[str, keras.layers.Layer]:
+    """Return the layers inside a layer by paths that are the same in every process.
+
+    An automatic name ends with a number, which depends on how many layers the process has created.
+    So the paths have no such numbers. Instead, the layers that share a path are counted: "dense#1",
+    "dense#2".
+    """
+    inside, counts = {}, Counter[str]()
+    for path, one in layers_within(layer):
+        path = re.sub(r"[_:]\d+(?=/|$)", "", path)
+        counts[path] += 1
+        inside[f"{path}#{counts[path]}"] = one
+    return inside
+
+
 def _freeze(layer: Any, paths: list[str]) -> None:
     """Freeze the layers inside a layer with these paths. All others inside train."""
-    inside = list(layers_within(layer))
-    if missing := set(paths) - {path for path, _ in inside}:
+    saved = _saved_paths(layer)
+    # Earlier versions saved the paths of `layers_within`.
+    inside = {**dict(layers_within(layer)), **saved}
+    if missing := set(paths) - inside.keys():
         raise ValueError(
             f"Expected layers of {layer.name} as {NON_TRAINABLE}. Received: "
             f"{', '.join(sorted(missing))}. Load the model with the version that saved it."
         )
     # `trainable` also sets the layers inside, so a layer comes before those inside it.
-    sizes = {path: len(list(layers_within(one))) for path, one in inside}
-    for path, one in sorted(inside, key=lambda item: -sizes[item[0]]):
-        one.trainable = path not in paths
+    frozen = {id(inside[path]) for path in paths}
+    for one in sorted(saved.values(), key=lambda one: -len(list(layers_within(one)))):
+        one.trainable = id(one) not in frozen
 
 
 def build_once(layer: keras.layers.Layer, *shapes: tuple | None) -> None:

@@ -319,6 +319,63 @@ def test_an_attention_that_trains_keeps_the_name_of_its_score():
     assert attention.get_config()["score"] == "general"
 
 
+def own_layers():
+    """Return layers of user-defined classes that pass arguments on to their base class."""
+
+    class Sharp(layers.Normalizer):
+        def __init__(self, power=2.0, **kwargs):
+            super().__init__(**kwargs)
+            self.power = power
+
+    class Cell(layers.GRUCell):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+
+    class Decoder(layers.BahdanauDecoderCell):
+        def __init__(self, cell, attention, extra=1, **kwargs):
+            super().__init__(cell, attention, **kwargs)
+            self.extra = extra
+
+    attention = layers.BahdanauAttention(4, window=layers.LocalMonotonicWindow(3))
+    return {
+        "temperature": (0.5, Sharp(power=3.0, temperature=0.5)),
+        "units": (4, Cell(units=4, name="one")),
+        "state_dropout": (0.3, Decoder(layers.GRUCell(4), attention, state_dropout=0.3)),
+    }
+
+
+def test_arguments_that_a_subclass_passes_on_are_saved():
+    made = own_layers()
+    for name, (value, layer) in made.items():
+        copy = type(layer).from_config(layer.get_config())
+        assert getattr(copy, name) == value
+    assert copy.attention.window.width == 3
+    # An encoder layer copies its cell by its config.
+    assert layers.ForwardLayer(made["units"][1]).loops[0].cell.units == 4
+
+
+def test_a_frozen_layer_is_found_whatever_layers_were_created_before():
+    class Two(layers.Score):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.parts = [keras.layers.Dense(4), keras.layers.Dense(4)]
+
+    score = Two()
+    score.parts[0].trainable = False
+    keras.layers.Dense(4)  # so the copy's layers have other automatic names
+    config = score.get_config()
+    assert config["non_trainable_layers"] == ["dense#1"]
+    assert [part.trainable for part in Two.from_config(config).parts] == [False, True]
+
+
+def test_paths_of_earlier_versions_are_found():
+    layer = PARTS["TransformerDecoderLayer"]()
+    paths = [f"{layer.feed_forward.name}/output_layer", layer.residuals[1].name]
+    copy = type(layer).from_config({**layer.get_config(), "non_trainable_layers": paths})
+    frozen = [inside for _, inside in layers_within(copy) if not inside.trainable]
+    assert frozen == [copy.residuals[1], copy.feed_forward.output_layer]
+
+
 def test_a_frozen_layer_that_is_not_there_is_an_error():
     config = {**PARTS["FeedForward"]().get_config(), "non_trainable_layers": ["gate"]}
     with pytest.raises(ValueError, match="Received: gate"):
