@@ -98,6 +98,25 @@ def test_layers_of_an_encoder(embedding, make):
     np.testing.assert_array_equal(mask_of(outputs), MASK)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: layers.SinusoidalPositions(),
+        lambda: layers.LearnedPositions(5),
+        lambda: layers.FeedForward(5, 4),
+        lambda: layers.SSRU(4),
+        lambda: layers.AverageAttention(layers.FeedForward(5, 4)),
+        lambda: layers.VocabularyProjection(7),
+    ],
+    ids=["sinusoidal", "learned", "feed_forward", "ssru", "average", "vocabulary"],
+)
+def test_layers_of_single_words_keep_the_mask(embedding, make):
+    outputs = make()(embedding(IDS))
+    if isinstance(outputs, tuple):
+        outputs, _ = outputs
+    np.testing.assert_array_equal(mask_of(outputs), MASK)
+
+
 def test_a_layer_of_a_transformer(embedding):
     layer = layers.TransformerEncoderLayer(
         layers.MultiHeadSelfAttention(4, 2),

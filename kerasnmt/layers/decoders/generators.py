@@ -60,6 +60,7 @@ class VocabularyProjection(Composite, keras.layers.Layer):
         super().__init__(**kwargs)
         if not isinstance(normalizer, str) or normalizer not in NORMALIZERS:
             raise ValueError(unknown_name_message(str(normalizer), NORMALIZERS, "normalizer"))
+        self.supports_masking = True
         self.vocabulary_size = vocabulary_size
         self.normalizer = normalizer
 

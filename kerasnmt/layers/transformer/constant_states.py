@@ -34,6 +34,7 @@ class SSRU(Composite, keras.layers.Layer):
 
     def __init__(self, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.units = units
         self.gate_projection = keras.layers.Dense(
             units, activation="sigmoid", dtype=self.dtype_policy, name="gate_projection"
@@ -138,6 +139,7 @@ class AverageAttention(Composite, keras.layers.Layer):
 
     def __init__(self, feed_forward: keras.layers.Layer, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.feed_forward = feed_forward
         self.units = feed_forward.units
         self.gate_projection = keras.layers.Dense(

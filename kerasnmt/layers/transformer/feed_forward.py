@@ -23,6 +23,7 @@ class FeedForward(Composite, keras.layers.Layer):
 
     def __init__(self, hidden_units: int, units: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.hidden_units = hidden_units
         self.units = units
         self.hidden_layer = keras.layers.Dense(

@@ -19,6 +19,10 @@ class SinusoidalPositions(Composite, keras.layers.Layer):
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
     """
 
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
     def build(self, words_shape: tuple) -> None:
         """Check the number of units. There are no weights.
 
@@ -74,6 +78,7 @@ class LearnedPositions(Composite, keras.layers.Layer):
 
     def __init__(self, max_length: int, **kwargs) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.max_length = max_length
 
     def build(self, words_shape: tuple) -> None:
@@ -91,11 +96,10 @@ class LearnedPositions(Composite, keras.layers.Layer):
         Raises:
             ValueError: If there are more words than positions.
         """
-        if position is not None:
-            return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
-        length = ops.shape(words)[1]
-        self.check_length(length)
-        position = ops.arange(length, dtype="int32")
+        if position is None:
+            length = ops.shape(words)[1]
+            self.check_length(length)
+            position = ops.arange(length, dtype="int32")
         return words + ops.cast(ops.take(self.embeddings, position, axis=0), words.dtype)
 
     def check_length(self, length: Any) -> None:
