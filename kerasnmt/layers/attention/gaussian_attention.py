@@ -8,7 +8,7 @@ from keras import ops
 
 from kerasnmt.layers.attention.attention import weighted_sum
 from kerasnmt.layers.attention.base_attention import BaseAttention
-from kerasnmt.layers.attention.shapes import check_shapes
+from kerasnmt.layers.attention.shapes import check_shapes, real_positions
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.on_rows import on_rows
 
@@ -23,7 +23,7 @@ class GaussianAttention(BaseAttention):
         mu_{t,k} = mu_{t-1,k} + softplus(d_{t,k}),    sigma_{t,k} = 1/2 + softplus(v_{t,k})
         alpha_{t,i} = sum_k softmax_k(w_t) N(i; mu_{t,k}, sigma_{t,k}),    mu_0 = 0
 
-    Positions i are counted from 1. The weights depend on the query and on the earlier words, not on
+    Positions i are counted from 1, without padding. The weights depend on the query and on the earlier words, not on
     the content of the source, and there is no softmax over the positions. The weights of a word sum
     to about 1 inside the source, and to less at its ends. 1/2 keeps a Gaussian from falling between
     two positions, and weights whose sum is above 1 are divided by it. A new attention moves by one
@@ -124,8 +124,8 @@ class GaussianAttention(BaseAttention):
         means = ops.cast(means, "float32") + ops.softplus(shifts)
         sigma = ops.softplus(widths) + _LEAST
         factors = ops.softmax(shares, axis=-1) / (math.sqrt(2 * math.pi) * sigma)
-        positions = ops.arange(1, ops.shape(values)[1] + 1, dtype="float32")
-        distances = (positions - means[..., None]) / sigma[..., None]
+        positions = real_positions(values, memory_mask, rank=len(query.shape)) + 1.0
+        distances = (positions[..., None, :] - means[..., None]) / sigma[..., None]
         weights = ops.sum(factors[..., None] * ops.exp(-0.5 * ops.square(distances)), axis=-2)
         if memory_mask is not None:
             real = ops.cast(memory_mask, "float32")

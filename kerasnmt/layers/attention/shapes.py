@@ -1,8 +1,9 @@
-"""Checks of the shapes of what an attention reads, and of its scores."""
+"""Shapes and positions of what an attention reads, and the shape of its scores."""
 
 from typing import Any
 
 import numpy as np
+from keras import ops
 
 
 def check_shapes(query: Any, memory: Any, mask: Any = None, name: str = "values") -> None:
@@ -50,6 +51,25 @@ def check_scores(scores: Any, query: Any, memory: Any, name: str) -> None:
             f"{'None' if shape is None else f'shape {shape}'}. The docstring of "
             "kerasnmt.layers.Score has an example."
         )
+
+
+def real_positions(memory: Any, mask: Any, rank: int) -> Any:
+    """Return the position of each real token, counted from 0 without padding.
+
+    Args:
+        memory: `[batch, source_length, ...]`.
+        mask: Boolean `[batch, source_length]`, True = real token. If None, all are real.
+        rank: Rank of the query.
+
+    Returns:
+        Float32 `[batch, source_length]` for a query of rank 2, `[batch, 1, source_length]` for a
+        query of rank 3. Padding has the position of the token before, so the last value is the
+        last position.
+    """
+    if mask is None:
+        mask = ops.ones(ops.shape(memory)[:2], "bool")
+    positions = ops.cumsum(ops.cast(mask, "float32"), axis=1) - 1.0
+    return positions if rank == 2 else positions[:, None]
 
 
 def _fit(sizes: tuple, others: tuple) -> bool:

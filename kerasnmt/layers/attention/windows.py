@@ -5,32 +5,28 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.attention.shapes import real_positions
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.on_rows import on_rows
 
 
-def source_lengths(keys: Any, memory_mask: Any, rank: int) -> Any:
-    """Return the number of real positions of each source.
+class _Window(Composite, keras.layers.Layer):
+    """Base class of windows with a number of words on each side."""
 
-    Args:
-        keys: `[batch, source_length, ...]`.
-        memory_mask: Boolean `[batch, source_length]`, True = real token. If None, all are real.
-        rank: Rank of the query.
-
-    Returns:
-        Float32 `[batch]` for a query of rank 2, `[batch, 1]` for a query of rank 3.
-    """
-    if memory_mask is None:
-        memory_mask = ops.ones(ops.shape(keys)[:2], "bool")
-    return ops.sum(ops.cast(memory_mask, "float32"), axis=1, keepdims=rank == 3)
+    def __init__(self, width: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        if width < 1:
+            raise ValueError(f"Expected a width of at least 1 word. Received: width={width}")
+        self.width = width
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LocalMonotonicWindow(Composite, keras.layers.Layer):
+class LocalMonotonicWindow(_Window):
     """Window of local attention for monotonic alignments: [p_t - D, p_t + D] with p_t = t.
 
-    Target words t and source positions are counted from 0. For target words beyond the length of
-    the source, p_t is the last source position.
+    Target words t and source positions are counted from 0, without padding. For target words beyond
+    the length of the source, p_t is the last source position.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation", section 3.2, "local-m".
@@ -43,14 +39,7 @@ class LocalMonotonicWindow(Composite, keras.layers.Layer):
     moves = True
 
     def __init__(self, width: int = 10, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.supports_masking = True
-        if width < 1:
-            raise ValueError(f"Expected a width of at least 1 word. Received: width={width}")
-        self.width = width
-
-    def build(self, query_shape: tuple) -> None:
-        """Do nothing: the window has no weights."""
+        super().__init__(width, **kwargs)
 
     def call(
         self, query: Any, keys: Any, memory_mask: Any, position: Any = None
@@ -79,20 +68,19 @@ class LocalMonotonicWindow(Composite, keras.layers.Layer):
                     "is one query per row. Received: position=None"
                 )
             position = ops.arange(ops.shape(query)[1], dtype="int32")[None]
-        lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
-        centre = ops.minimum(ops.cast(position, "float32"), lengths - 1.0)
-        positions = ops.arange(ops.shape(keys)[1], dtype="float32")
+        positions = real_positions(keys, memory_mask, rank=len(query.shape))
+        centre = ops.minimum(ops.cast(position, "float32"), positions[..., -1])
         return ops.abs(positions - centre[..., None]) <= self.width, 1.0
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LocalPredictiveWindow(Composite, keras.layers.Layer):
+class LocalPredictiveWindow(_Window):
     """Window of local attention at a predicted position: [p_t - D, p_t + D].
 
         p_t = S sigmoid(v^T tanh(W s_t))
         alpha_{t,i} = softmax_i(e_t) exp(-(i - p_t)^2 / (2 sigma^2)),    sigma = D / 2
 
-    S is the length of the source without padding. Source positions i are counted from 0. The
+    S is the length of the source, and i its positions, counted from 0, both without padding. The
     softmax covers the window. Its factor gives p_t a gradient, and makes the weights sum to less
     than 1.
 
@@ -108,12 +96,8 @@ class LocalPredictiveWindow(Composite, keras.layers.Layer):
     moves = False
 
     def __init__(self, units: int, width: int = 10, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.supports_masking = True
-        if width < 1:
-            raise ValueError(f"Expected a width of at least 1 word. Received: width={width}")
+        super().__init__(width, **kwargs)
         self.units = units
-        self.width = width
         dtype = self.dtype_policy
         self.hidden = keras.layers.Dense(
             units, activation="tanh", use_bias=False, dtype=dtype, name="hidden"
@@ -140,9 +124,9 @@ class LocalPredictiveWindow(Composite, keras.layers.Layer):
             A boolean mask `[..., source_length]`, True inside the window; and the factors of the
             attention weights, float32 `[..., source_length]`.
         """
-        lengths = source_lengths(keys, memory_mask, rank=len(query.shape))
+        positions = real_positions(keys, memory_mask, rank=len(query.shape))
         share = on_rows(lambda rows: self.place(self.hidden(rows)), query)
         share = ops.sigmoid(ops.cast(share, "float32"))
-        positions = ops.arange(ops.shape(keys)[1], dtype="float32")
-        distance = positions - lengths[..., None] * share
+        length = positions[..., -1:] + 1.0
+        distance = positions - length * share
         return ops.abs(distance) <= self.width, ops.exp(-2.0 * ops.square(distance / self.width))

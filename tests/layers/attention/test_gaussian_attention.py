@@ -84,6 +84,17 @@ def test_hypotheses_equal_rows():
             np.testing.assert_allclose(one, other[:, t], atol=1e-6)
 
 
+def test_padding_before_and_within_the_source_changes_nothing():
+    attention, means = fill(build(), seed=3), np.full((2, 3, 2), 1.5, "float32")
+    expected = attention(QUERIES, values=MEMORY, memory_mask=MASK, means=means)
+    places = [0, 0, 2]
+    longer, real = np.insert(MEMORY, places, 5.0, axis=1), np.insert(MASK, places, False, axis=1)
+    context, weights = attention(QUERIES, values=longer, memory_mask=real, means=means)
+    np.testing.assert_allclose(context, expected[0], atol=1e-6)
+    kept = np.insert(np.ones(6, bool), places, False)
+    np.testing.assert_allclose(weights.numpy()[:, :, kept], expected[1], atol=1e-6)
+
+
 def test_what_does_not_fit():
     for options in ({"components": 0}, {"width": 0.5}):
         with pytest.raises(ValueError, match=r"Expected components >= 1 and width > 0\.5"):

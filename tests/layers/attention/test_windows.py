@@ -75,10 +75,15 @@ def test_padding_changes_nothing(window):
     queries, memory, mask = given()
     position = np.arange(6)[None]
     context, weights = attention(queries, memory, memory, mask, position=position)
-    longer = np.pad(memory, ((0, 0), (0, 3), (0, 0)), constant_values=5.0)
-    more = attention(queries, longer, longer, np.pad(mask, ((0, 0), (0, 3))), position=position)
-    np.testing.assert_allclose(more[0], context, atol=1e-6)
-    np.testing.assert_allclose(more[1][:, :, :9], weights, atol=1e-6)
+    for places in ([9, 9, 9], [0, 0, 2]):  # at the end; before the source and within it
+        longer, real = (
+            np.insert(memory, places, 5.0, axis=1),
+            np.insert(mask, places, False, axis=1),
+        )
+        more = attention(queries, longer, longer, real, position=position)
+        np.testing.assert_allclose(more[0], context, atol=1e-6)
+        kept = np.insert(np.ones(9, bool), places, False)
+        np.testing.assert_allclose(more[1].numpy()[:, :, kept], weights, atol=1e-6)
     # Without a mask every position is real.
     everything = np.ones_like(mask)
     expected = attention(queries, memory, memory, everything, position=position)
