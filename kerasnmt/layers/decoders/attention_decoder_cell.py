@@ -1,5 +1,6 @@
 """Base class of decoder cells with attention."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -7,6 +8,9 @@ from keras import ops
 
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.decoder_cell import DecoderCell, DecoderState
+
+# Positions in the history of an attention, and their dtypes. Half precision cannot count them.
+_POSITIONS = {"position": "int32", "means": "float32"}
 
 
 class AttentionDecoderCell(DecoderCell):
@@ -93,9 +97,30 @@ class AttentionDecoderCell(DecoderCell):
             with the memory.
         """
         state, memory = states
+        state = self._with_positions(_joined, state)
         output, weights, state = self.step(inputs, state, self._memory_in_loop(memory))
         outputs = ops.concatenate([ops.cast(output, "float32"), weights], axis=-1)
-        return outputs, [state, memory]
+        return outputs, [self._with_positions(self._digits, state), memory]
+
+    def _with_positions(self, function: Callable[[Any, str], Any], state: DecoderState) -> Any:
+        """Apply a function to the positions, if `keras.layers.RNN` casts them to half precision."""
+        if self.compute_dtype not in ("float16", "bfloat16") or not state.attention:
+            return state
+        positions = {
+            name: function(state.attention[name], dtype)
+            for name, dtype in _POSITIONS.items()
+            if name in state.attention
+        }
+        return state._replace(attention={**state.attention, **positions})
+
+    def _digits(self, position: Any, _: str) -> list[Any]:
+        """Split a position into numbers that half precision represents."""
+        position = ops.cast(position, "float32")
+        whole = ops.floor(position)
+        high = ops.floor(whole / 128)
+        # XLA may leave out casts, so no digit is what a cast to half precision loses.
+        digits = high, whole - 128 * high, position - whole
+        return [ops.cast(digit, self.compute_dtype) for digit in digits]
 
     def _memory_in_loop(self, memory: dict[str, Any]) -> dict[str, Any]:
         """Return the memory for `step`, after `keras.layers.RNN` has cast it to floats."""
@@ -109,8 +134,15 @@ class AttentionDecoderCell(DecoderCell):
         The memory becomes a part of the loop's state, which no step changes: the cell of a
         `keras.layers.RNN` gets only inputs and states.
         """
+        state = self._with_positions(self._digits, state)
         outputs = loop(inputs, initial_state=[state, memory])
         # On TensorFlow, the gradient of `outputs[..., :n]` takes ten times as long as this one.
         size = (*ops.shape(outputs)[:2], self.output_units)
         weights = ops.cast(outputs[..., self.output_units :], "float32")
         return ops.slice(outputs, (0, 0, 0), size), weights
+
+
+def _joined(digits: list[Any], dtype: str) -> Any:
+    """Return the position from `_digits`, in its dtype."""
+    high, low, rest = (ops.cast(digit, "float32") for digit in digits)
+    return ops.cast(128 * high + low + rest, dtype)

@@ -36,10 +36,10 @@ class BahdanauDecoderCell(AttentionDecoderCell):
     value_names: ClassVar[tuple[str, ...]] = ("values",)
 
     def __init_subclass__(cls, **kwargs) -> None:
-        """Clear `value_names` of a subclass that has its own step but does not set them."""
+        """Clear `value_names` of a subclass that steps or attends itself but does not set them."""
         super().__init_subclass__(**kwargs)
         own = vars(cls)
-        if "step" in own and "value_names" not in own:
+        if {"step", "attend"} & own.keys() and "value_names" not in own:
             cls.value_names = ()
 
     def __init__(

@@ -17,6 +17,7 @@ from kerasnmt.layers import (
     DoublyStochastic,
     FirstStateDecoderCell,
     GatedDecoderCell,
+    GaussianAttention,
     GeneralScore,
     GRUCell,
     HistoryDecoderCell,
@@ -294,10 +295,18 @@ def test_thought_vector_in_the_first_state_only():
 class HalvedDecoderCell(BahdanauDecoderCell):
     """User-defined decoder cell, whose step uses the values in its own way."""
 
-    def _advance(self, inputs, state, memory):
+    def step(self, inputs, state, memory):
         context, weights = self.attention(state.cell[0], **memory)
         output, state = self.recur(inputs + 0.5 * context**2, state)
         return output, weights, state
+
+
+class DoubledDecoderCell(BahdanauDecoderCell):
+    """User-defined decoder cell, which attends in its own way."""
+
+    def attend(self, query, state, memory):
+        context, weights, state = super().attend(query, state, memory)
+        return 2.0 * context, weights, state
 
 
 CELLS = {
@@ -311,7 +320,8 @@ CELLS = {
     "bahdanau": lambda: BahdanauDecoderCell(SimpleRNNCell(UNITS), BahdanauAttention(7, Coverage())),
     "history": history_cell,
     "gated": lambda: GatedDecoderCell(LSTMCell(UNITS), BahdanauAttention(7)),
-    "own": lambda: HalvedDecoderCell(GRUCell(UNITS), BahdanauAttention(7)),
+    "own step": lambda: HalvedDecoderCell(GRUCell(UNITS), BahdanauAttention(7)),
+    "own attend": lambda: DoubledDecoderCell(GRUCell(UNITS), BahdanauAttention(7)),
     "thought": lambda: ThoughtVectorDecoderCell(LSTMCell(UNITS)),
     "context": lambda: ContextDecoderCell(
         GRUCell(UNITS), BahdanauAttention(7), BahdanauAttention(5)
@@ -402,6 +412,26 @@ def test_half_precision_is_finite_and_near(name, policy):
         assert weights.dtype == "float32"
         assert np.isfinite(weights).all()
         assert np.abs(weights - expected_weights).mean() < 0.05
+
+
+@pytest.mark.parametrize("name", ["window", "gaussian"])
+def test_half_precision_counts_beyond_256(name):
+    with dtype_policy("mixed_bfloat16"):
+        window = Attention(DotScore(), LocalMonotonicWindow(1))
+        attention = window if name == "window" else GaussianAttention(5)
+        cell = InputFeedingDecoderCell(GRUCell(UNITS), attention)
+        loop = keras.layers.RNN(cell.loop_cell(), return_sequences=True)
+    cell.build((None, None, FEATURES), (None, None, UNITS))
+    if name == "gaussian":  # then it moves by 1 with each word
+        fill(attention.output_layer, scale=0.0)
+    memory = tf.zeros((1, 300, UNITS), "bfloat16")
+    memory = cell.project_memory(memory, tf.ones((1, 300), "bool"))
+    state = cell.initial_state([tf.zeros((1, UNITS), "bfloat16")], memory)
+    history = {key: value + 254 for key, value in state.attention.items()}
+    inputs = cell.project_inputs(tf.zeros((1, TARGET_LENGTH, FEATURES), "bfloat16"))
+    _, weights = cell.unroll(loop, inputs, state._replace(attention=history), memory)
+    centres = np.sum(weights[0] * np.arange(300), axis=-1) / np.sum(weights[0], axis=-1)
+    np.testing.assert_allclose(centres, 254 + np.arange(TARGET_LENGTH), atol=0.1)
 
 
 def test_states_of_another_size():
