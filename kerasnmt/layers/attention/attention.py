@@ -16,7 +16,7 @@ from kerasnmt.layers.attention.scores import (
     ScaledDotScore,
     Score,
 )
-from kerasnmt.layers.attention.shapes import check_scores, check_shapes
+from kerasnmt.layers.attention.shapes import check_history, check_scores, check_shapes
 from kerasnmt.layers.composite import NON_TRAINABLE, build_once
 from kerasnmt.nearest_name import unknown_name_message
 
@@ -226,7 +226,7 @@ class Attention(BaseAttention):
         Raises:
             ValueError: If `values` is missing, or an argument that the window or the coverage
                 needs, if the query has another size than the first query, or if the
-                values, the mask or the scores have another shape.
+                history, the values, the mask or the scores have another shape.
         """
         if self.coverage is not None and coverage is None:
             raise ValueError(
@@ -235,6 +235,7 @@ class Attention(BaseAttention):
             )
         if memory_mask is None:
             memory_mask = values_mask
+        check_history(query.shape, position=position, coverage=coverage)
         keys, mask = self._checked(query, keys, values, memory_mask)
         mask = both(mask, self.score.reachable(keys))
         if self.coverage is None:
@@ -307,6 +308,12 @@ class Attention(BaseAttention):
         """
         following: dict[str, Any] = {}
         if "position" in self.history:
+            if history["position"] is None:
+                raise ValueError(
+                    "Expected position, the index of the target word, to return that of the next "
+                    "one. Received: position=None. Begin with "
+                    "attention.initial_history(memory_mask)."
+                )
             following["position"] = history["position"] + 1
         if self.coverage is not None:
             following["coverage"] = self.coverage.following(history["coverage"], weights)

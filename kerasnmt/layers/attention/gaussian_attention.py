@@ -8,7 +8,7 @@ from keras import ops
 
 from kerasnmt.layers.attention.attention import weighted_sum
 from kerasnmt.layers.attention.base_attention import BaseAttention
-from kerasnmt.layers.attention.shapes import check_shapes, real_positions
+from kerasnmt.layers.attention.shapes import check_history, check_shapes, real_positions
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.on_rows import on_rows
 
@@ -117,6 +117,7 @@ class GaussianAttention(BaseAttention):
         if memory_mask is None:
             memory_mask = values_mask
         check_shapes(query.shape, values.shape, memory_mask)
+        check_history(query.shape, means=means)
         outputs = on_rows(lambda rows: self.output_layer(self.hidden_layer(rows)), query)
         outputs = ops.cast(outputs, "float32") + ops.cast(self.bias, "float32")
         shares, shifts, widths = ops.split(outputs, 3, axis=-1)

@@ -8,6 +8,7 @@ from keras import ops
 from kerasnmt.layers.attention.attention import Attention, both, weighted_sum
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
 from kerasnmt.layers.attention.scores import Score
+from kerasnmt.layers.attention.shapes import check_history, check_scores
 from kerasnmt.layers.composite import build_once
 
 _IMPOSSIBLE = -1e9
@@ -156,6 +157,7 @@ class MonotonicAttention(Attention):
             )
         if memory_mask is None:
             memory_mask = values_mask
+        check_history(query.shape, previous=previous, random=random)
         keys, mask = self._checked(query, keys, values, memory_mask)
         keys, of_chunks = (keys, None) if self.chunk_score is None else keys
         mask = both(mask, self.score.reachable(keys))
@@ -163,7 +165,9 @@ class MonotonicAttention(Attention):
             mask = ops.ones_like(previous, dtype="bool")
         dtype = previous.dtype
         previous = ops.cast(previous, "float32")
-        scores = ops.cast(self.score(query, keys), "float32")
+        scores = self.score(query, keys)
+        check_scores(scores, query.shape, values.shape, type(self.score).__name__)
+        scores = ops.cast(scores, "float32")
         gain, bias = (ops.cast(one, "float32") for one in (self.gain, self.bias))
         energy = gain * scores + bias
         if random is not None:
@@ -178,7 +182,9 @@ class MonotonicAttention(Attention):
         weights = alpha
         if self.chunk_score is not None:
             inside = both(mask, self.chunk_score.reachable(of_chunks))
-            weights = self._in_chunks(self.chunk_score(query, of_chunks), inside, alpha)
+            scores = self.chunk_score(query, of_chunks)
+            check_scores(scores, query.shape, values.shape, type(self.chunk_score).__name__)
+            weights = self._in_chunks(scores, inside, alpha)
         context = weighted_sum(weights, values)
         if not return_history:
             return context, weights

@@ -53,6 +53,30 @@ def check_scores(scores: Any, query: Any, memory: Any, name: str) -> None:
         )
 
 
+def check_history(query: Any, **history: Any) -> None:
+    """Check that there is a history of each query. Sizes that a graph does not know fit, and 1.
+
+    Args:
+        query: Shape of the query, `(batch, …)`.
+        **history: Arguments of the attention that describe earlier words, `[..., size]`, or
+            `[...]` for the position. None fits.
+
+    Raises:
+        ValueError: If a history has other axes than the query.
+    """
+    query = tuple(query)
+    for name, value in history.items():
+        shape = () if value is None else tuple(np.shape(value))
+        axes = shape if name == "position" else shape[:-1]
+        known = tuple(None if size == 1 else size for size in axes)
+        if value is not None and not _fit(known, query[:-1]):
+            raise ValueError(
+                f"Expected {name} of each query, with the first axes {query[:-1]} of the query. "
+                f"Received: a query of shape {query}, {name} of shape {shape}. Call the attention "
+                "with one query [batch, units] at a time, and the history of the query before."
+            )
+
+
 def real_positions(memory: Any, mask: Any, rank: int) -> Any:
     """Return the position of each real token, counted from 0 without padding.
 

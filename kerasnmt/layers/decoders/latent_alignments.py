@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.attention.shapes import check_scores
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.decoders.copying import IMPOSSIBLE
 from kerasnmt.layers.on_rows import on_rows
@@ -134,6 +135,12 @@ class ScoredAlignment(LatentAlignment):
         with keras.name_scope(self.name, caller=self):
             return self.score.project(annotations)
 
+    def scores(self, states: Any, keys: Any, memory_mask: Any) -> Any:
+        """Return the scores of each state and position, `[..., source_length]`; see `call`."""
+        scores = self.score(states, keys)
+        check_scores(scores, states.shape, memory_mask.shape, type(self.score).__name__)
+        return scores
+
     def possible(self, keys: Any, memory_mask: Any) -> Any:
         """Return the real positions that the score can reach, boolean `[batch, source_length]`."""
         reachable = self.score.reachable(keys)
@@ -156,7 +163,7 @@ class IndependentAlignment(ScoredAlignment):
     def call(self, states: Any, keys: Any, memory_mask: Any) -> Any:
         """Return log p(a_t = j | y_<t), float32 `[batch, target_length, source_length]`."""
         possible = self.possible(keys, memory_mask)
-        return _log_softmax(self.score(states, keys), possible[:, None])
+        return _log_softmax(self.scores(states, keys, memory_mask), possible[:, None])
 
     def predict(self, previous: Any, transition: Any) -> Any:
         """Return log p(a_t | y_<t), which is the transition."""
@@ -186,7 +193,7 @@ class MonotonicAlignment(ScoredAlignment):
         """Return log-probabilities of all transitions; see `LatentAlignment`."""
         possible = self.possible(keys, memory_mask)[:, None, None]
         possible = ops.logical_and(possible, _jumps(memory_mask) >= 0)
-        return _log_softmax(self.score(states, keys)[:, :, None], possible)
+        return _log_softmax(self.scores(states, keys, memory_mask)[:, :, None], possible)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

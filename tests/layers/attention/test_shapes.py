@@ -67,6 +67,29 @@ class Nothing(Score):
         return None
 
 
+HISTORIES = {
+    "coverage": lambda: Attention("dot", coverage=layers.Coverage()),
+    "means": lambda: layers.GaussianAttention(4),
+    "position": lambda: Attention("dot", layers.LocalMonotonicWindow(1)),
+    "previous": lambda: layers.MonotonicAttention("dot"),
+}
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_history_without_the_axis_of_the_queries(name, length):
+    attention = HISTORIES[name]()
+    history = attention.initial_history(np.ones((2, 5), bool))
+    message = rf"Expected {name} .* axes \(2, {length}\).* query of shape \(2, {length}, 4\)"
+    with pytest.raises(ValueError, match=message):
+        attention(QUERY[:, :length], values=VALUES, **history)
+
+
+def test_the_position_after_queries_without_one():
+    with pytest.raises(ValueError, match=r"Expected position.* Received: position=None\. Begin"):
+        HISTORIES["position"]()(QUERY, values=VALUES, return_history=True)
+
+
 @pytest.mark.parametrize("kind", [WithoutAnAxis, Nothing])
 def test_scores_of_another_shape(kind):
     ones = np.ones((2, 7, 3), "float32")
@@ -76,6 +99,15 @@ def test_scores_of_another_shape(kind):
         Attention(kind())(ones, values=ones)
     with pytest.raises(ValueError, match=rf"from {kind.__name__}\.call"):
         Attention(kind())(keras.Input((None, 3)), values=keras.Input((None, 3)))
+    previous, mask = np.ones((2, 7, 7), "float32"), np.ones((2, 7), bool)
+    chunks = layers.MonotonicAttention("dot", chunk_size=2, chunk_score=kind())
+    for attention in (layers.MonotonicAttention(kind()), chunks):
+        with pytest.raises(ValueError, match=message):
+            attention(ones, values=ones, previous=previous)
+    for alignment in (layers.IndependentAlignment(kind()), layers.MonotonicAlignment(kind())):
+        alignment.build(ones.shape, ones.shape)
+        with pytest.raises(ValueError, match=message):
+            alignment(ones, ones, mask)
 
 
 @pytest.mark.parametrize("part", ["window", "coverage", "penalty"])
