@@ -183,7 +183,7 @@ class DeepOutputReadout(Readout):
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
         """Create the weights; see `Readout`."""
         self.units = embedded_shape[-1]
-        options = {"use_bias": False, "dtype": self.dtype_policy}
+        options = {"use_bias": False, "trainable": self.trainable, "dtype": self.dtype_policy}
         self.state_projection = keras.layers.Dense(self.units, name="state_projection", **options)
         self.context_projection = keras.layers.Dense(
             self.units, name="context_projection", **options

@@ -9,6 +9,14 @@ from keras import ops, tree
 from kerasnmt.layers.composite import Composite
 
 
+def _sizes(layers: list[list[list[Any]]]) -> list[list[list[int]]]:
+    """Return the sizes of states, from their sizes or, if Keras builds a bridge, their shapes."""
+    return [
+        [[one if isinstance(one, int) else one[-1] for one in direction] for direction in layer]
+        for layer in layers
+    ]
+
+
 @keras.saving.register_keras_serializable("kerasnmt")
 class BackwardStateBridge(Composite, keras.layers.Layer):
     """Bridge that projects the last backward state of the encoder.
@@ -34,11 +42,15 @@ class BackwardStateBridge(Composite, keras.layers.Layer):
         self.num_layers = num_layers
 
     def build(self, state_size: list) -> None:
-        """Create the weights for the sizes of the encoder states, nested as in `call`."""
-        backward = self._backward(state_size)
+        """Create the weights for the sizes or shapes of the encoder states, nested as in `call`."""
+        backward = self._backward(_sizes(state_size))
         self.projections = [
             keras.layers.Dense(
-                self.units, activation="tanh", dtype=self.dtype_policy, name=f"projection_{number}"
+                self.units,
+                activation="tanh",
+                trainable=self.trainable,
+                dtype=self.dtype_policy,
+                name=f"projection_{number}",
             )
             for number, _ in enumerate(backward)
         ]
@@ -120,9 +132,9 @@ class DenseBridge(Composite, keras.layers.Layer):
         ]
 
     def build(self, state_size: list) -> None:
-        """Create the weights for the sizes of the encoder states, nested as in `call`."""
+        """Create the weights for the sizes or shapes of the encoder states, nested as in `call`."""
         for projection in self.projections:
-            projection.build((None, sum(tree.flatten(state_size))))
+            projection.build((None, sum(tree.flatten(_sizes(state_size)))))
 
     def call(self, encoder_states: list[list[list[Any]]]) -> list[Any]:
         """Return the first states of the decoder cell.

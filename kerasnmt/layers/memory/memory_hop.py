@@ -8,7 +8,7 @@ from keras import ops
 from kerasnmt.layers.attention.attention import weighted_sum
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
 from kerasnmt.layers.attention.scores import DotScore
-from kerasnmt.layers.composite import Composite
+from kerasnmt.layers.composite import Composite, build_once
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -42,11 +42,11 @@ class MemoryHop(Composite, keras.layers.Layer):
         if places is not None and places < 1:
             raise ValueError(f"Expected places >= 1, or None. Received: places={places}")
         self.places = places
+        self.score = DotScore(dtype=self.dtype_policy, name="score")
 
     def build(self, query_shape: tuple, keys_shape: tuple, values_shape: tuple) -> None:
         """Create `linear`, and check that queries and keys have the same size."""
-        self.score = DotScore(dtype=self.dtype_policy, name="score")
-        self.score.build(query_shape, keys_shape)
+        build_once(self.score, query_shape, keys_shape)
         self.linear = self.add_weight(
             shape=(), initializer="zeros", trainable=False, autocast=False, name="linear"
         )

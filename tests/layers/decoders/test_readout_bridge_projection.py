@@ -112,6 +112,29 @@ def test_dense_bridge_sees_all_states():
         np.testing.assert_allclose(state, np.tanh(together @ w + b), atol=1e-6)
 
 
+@pytest.mark.parametrize("bridge", [BackwardStateBridge(4), DenseBridge([4])], ids=["one", "all"])
+def test_a_functional_model_can_call_a_bridge(bridge):
+    first, last = keras.Input((3,)), keras.Input((3,))
+    model = keras.Model([first, last], bridge([[[first], [last]]])[0])
+    copy = keras.Model.from_config(model.get_config())
+    copy.set_weights(model.get_weights())
+    states = [np.ones((2, 3)), np.full((2, 3), 2.0)]
+    (expected,) = bridge([[[states[0]], [states[1]]]])
+    for one in (model, copy):
+        np.testing.assert_allclose(one(states), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("layer", "shapes"),
+    [(BackwardStateBridge(4), [[[[3], [3]]]]), (DeepOutputReadout(), [(None, 3)] * 3)],
+    ids=["bridge", "readout"],
+)
+def test_what_build_creates_in_a_frozen_layer_is_frozen(layer, shapes):
+    layer.trainable = False
+    layer.build(*shapes)
+    assert layer.variables and not any(variable.trainable for variable in layer.variables)
+
+
 def test_zero_bridge():
     states = ZeroBridge([4, 7])(as_lists(encoder_states()))
     assert [state.shape for state in states] == [(5, 4), (5, 7)]
