@@ -25,6 +25,12 @@ def pointing(pointer=None):
     return layers.PointerGeneratorDecoder(decoder, layers.SoftmaxGate(), pointer)
 
 
+def projected_heads(**options):
+    attention = layers.MultiHeadAttention(4, 2)
+    keys, values = attention.project(MEMORY)
+    return attention(QUERY, keys=keys, values=values, **options)
+
+
 def backbone(shape, layer):
     return lambda: layers.ImageEncoder(keras.Sequential([keras.Input(shape), layer]))
 
@@ -65,6 +71,14 @@ ERRORS = [
     ),
     (lambda: layers.MultiHeadAttention(4, 2)(QUERY), NO_MEMORY),
     (lambda: layers.MultiHeadAttention(4, 2)(QUERY, keys=MEMORY), NO_MEMORY),
+    (
+        lambda: layers.MultiHeadAttention(4, 2)(QUERY, MEMORY, keys=MEMORY, values=MEMORY),
+        NO_MEMORY + r": \['memory', 'keys', 'values'\]",
+    ),
+    (
+        lambda: projected_heads(memory_mask=np.ones((2, 1), bool)),
+        r"Received: .*memory of shape \(2, 5, 4\), a mask of shape \(2, 1\)",
+    ),
     (lambda: layers.DoublyStochastic(-1), r"Expected loss_weight >= 0. Received: loss_weight=-1"),
     # Cells and encoders.
     *(

@@ -75,7 +75,10 @@ class _MultiHead(Composite, keras.layers.Layer):
         """Project inputs `[..., size]`; return a list of `[..., heads, units / heads]`."""
         parts = projection.units // self.units
         shape = (-1, self.num_heads, parts * self.head_units)
-        heads = on_rows(lambda rows: ops.reshape(projection(rows), shape), inputs)
+        if isinstance(inputs, keras.KerasTensor):  # from `project` in a functional model
+            heads = keras.layers.Reshape(shape)(projection(inputs))
+        else:
+            heads = on_rows(lambda rows: ops.reshape(projection(rows), shape), inputs)
         return ops.split(heads, parts, axis=-1)
 
     def _attend(
@@ -204,18 +207,21 @@ class MultiHeadAttention(_MultiHead):
             no position, its weights and its context are zeros.
 
         Raises:
-            ValueError: If neither the memory nor its keys and values are given, or the memory or
-                the mask have another shape.
+            ValueError: If neither the memory nor its keys and values are given, or all of them, or
+                the memory or the mask have another shape.
         """
-        if memory is not None:
-            check_shapes(query.shape, memory.shape, memory_mask, "memory")
-            keys, values = self.project(memory)
-        if keys is None or values is None:
+        parts = {"memory": memory, "keys": keys, "values": values}
+        given = [name for name, part in parts.items() if part is not None]
+        if given not in (["memory"], ["keys", "values"]):
             raise ValueError(
-                "Expected a memory, or its keys and values. Received: neither. "
+                f"Expected a memory, or its keys and values. Received: {given or 'neither'}. "
                 "Call attention(query, memory), or attention(query, keys=…, values=…) with the "
                 "keys and values from attention.project(memory)."
             )
+        shape = (values.shape[0], values.shape[2], self.units) if memory is None else memory.shape
+        check_shapes(query.shape, shape, memory_mask, "memory")
+        if memory is not None:
+            keys, values = self.project(memory)
         (query,) = self._heads(self.query_projection, query)
         mask = None if memory_mask is None else memory_mask[:, None, None, :]
         return self._attend(query, keys, values, mask, training)

@@ -77,6 +77,15 @@ def test_equals_the_transcription(masked):
     assert np.all(weights.numpy()[1, :, :, 3:] == 0) == masked
 
 
+def test_keys_and_values_of_a_functional_model():
+    attention, (query, memory) = make(), given()
+    inputs = keras.Input((None, query.shape[-1])), keras.Input((None, memory.shape[-1]))
+    keys, values = attention.project(inputs[1])
+    model = keras.Model(inputs, attention(inputs[0], keys=keys, values=values))
+    for one, other in zip(model([query, memory]), attention(query, memory), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
 def test_causal():
     attention = MultiHeadSelfAttention(UNITS, HEADS, causal=True)
     words = given()[1]
