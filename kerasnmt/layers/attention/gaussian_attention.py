@@ -23,11 +23,11 @@ class GaussianAttention(BaseAttention):
         mu_{t,k} = mu_{t-1,k} + softplus(d_{t,k}),    sigma_{t,k} = 1/2 + softplus(v_{t,k})
         alpha_{t,i} = sum_k softmax_k(w_t) N(i; mu_{t,k}, sigma_{t,k}),    mu_0 = 0
 
-    Positions i are counted from 1, without padding. The weights depend on the query and on the earlier words, not on
-    the content of the source, and there is no softmax over the positions. The weights of a word sum
-    to about 1 inside the source, and to less at its ends. 1/2 keeps a Gaussian from falling between
-    two positions, and weights whose sum is above 1 are divided by it. A new attention moves by one
-    position with each word, so it reaches sources of any length.
+    Positions i are counted from 1, without padding. The weights depend on the query and on the
+    earlier words, not on the content of the source, and there is no softmax over the positions. The
+    weights of a word sum to about 1 inside the source, and to less at its ends. 1/2 keeps a
+    Gaussian from falling between two positions, and weights whose sum is above 1 are divided by it.
+    A new attention moves by one position with each word, so it reaches sources of any length.
 
     Source: Graves (2013), "Generating sequences with recurrent neural networks", section 5.1;
     Battenberg et al. (2020), "Location-relative attention mechanisms for robust long-form speech

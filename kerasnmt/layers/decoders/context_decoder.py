@@ -68,8 +68,7 @@ class ContextDecoderCell(BahdanauDecoderCell):
             memory_shape: `(batch, length, memory_units)` of the source and of the context.
         """
         super().build(input_shape, memory_shape)
-        keys = self.context_attention.project(keras.KerasTensor(memory_shape))
-        build_once(self.context_attention, (None, self.cell.units), keys.shape)
+        build_once(self.context_attention, (None, self.cell.units), None, memory_shape)
         self.second_projection.build(memory_shape)
 
     def project_memory(

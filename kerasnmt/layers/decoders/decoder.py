@@ -16,8 +16,8 @@ class Decoder(Composite, keras.layers.Layer):
     Both give the same numbers.
 
     A subclass has an `embedding`, the `keras.layers.Embedding` of its vocabulary, and implements
-    `build`, `project_memory`, `initial_state`, `call`, `step`, `next_log_probability` and
-    `log_probability`. The other members have defaults.
+    `build`, `project_memory`, `initial_state`, `call` and `step`. The other members have defaults.
+    Without a `generator`, it also implements `next_log_probability` and `log_probability`.
 
     `annotations` are `[batch, source_length, memory_units]`. A decoder of two texts takes the dicts
     that `ContextEncoder` returns.
@@ -134,7 +134,7 @@ class Decoder(Composite, keras.layers.Layer):
         return self.generator.output_rows(ids, self.embedding.embeddings)
 
     def next_log_probability(self, outputs: Any) -> Any:
-        """Return log p of every possible next id.
+        """Return log p of every possible next id, by default of the generator.
 
         Args:
             outputs: From `call` or `step`.
@@ -143,16 +143,18 @@ class Decoder(Composite, keras.layers.Layer):
             Float32 `[..., vocabulary]`, or `[..., vocabulary + source_length]` if the decoder
             copies.
         """
-        raise NotImplementedError
+        return self.generator.next_log_probability(outputs)
 
     def log_probability(self, outputs: Any, ids: Any) -> TokenProbability:
         """Return log p of the given ids, and the measures that a model reports during training.
+
+        By default, the generator computes it.
 
         Args:
             outputs: From `call` without targets.
             ids: Int32 `[batch, target_length]`; extended ids if the decoder copies.
         """
-        raise NotImplementedError
+        return self.generator.log_probability(outputs, ids)
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
         """Return losses that training adds to the cross-entropy.

@@ -13,12 +13,14 @@ class Gate(Composite, keras.layers.Layer):
     """Base class of gates, which choose between generating and copying.
 
     A gate reads the previous word, the state and the context, (y_{t-1}, s_t, c_t). A subclass
-    implements `build` and `call`.
+    implements `call` and has a `projection` of all three, or implements `build`.
     """
+
+    projection: keras.layers.Layer
 
     def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
         """Create the weights. Only the last dimensions of the shapes are used."""
-        raise NotImplementedError
+        self.projection.build((None, embedded_shape[-1] + state_shape[-1] + context_shape[-1]))
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Compute the log-probabilities of each choice.
@@ -72,11 +74,6 @@ class SigmoidGate(Gate):
         super().__init__(**kwargs)
         self.projection = keras.layers.Dense(1, dtype=self.dtype_policy, name="projection")
 
-    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Create the weights; see `Gate`."""
-        features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
-        self.projection.build((None, features))
-
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Compute log p_gen and log p_copy; see `Gate`."""
         logit = on_rows(self.projection, ops.concatenate([context, state, embedded], axis=-1))
@@ -98,11 +95,6 @@ class ContextGate(Gate):
     def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
         self.projection = keras.layers.Dense(3, dtype=self.dtype_policy, name="projection")
-
-    def build(self, embedded_shape: tuple, state_shape: tuple, context_shape: tuple) -> None:
-        """Create the weights; see `Gate`."""
-        features = embedded_shape[-1] + state_shape[-1] + context_shape[-1]
-        self.projection.build((None, features))
 
     def call(self, embedded: Any, state: Any, context: Any) -> Any:
         """Compute the log-probabilities of each choice; see `Gate`.

@@ -69,10 +69,9 @@ class HistoryDecoderCell(BahdanauDecoderCell):
     def build(self, input_shape: tuple, memory_shape: tuple) -> None:
         """Create the weights; see `DecoderCell`."""
         super().build(input_shape, memory_shape)
-        states_shape = (None, None, self.cell.units)
-        keys = self.history_attention.project(keras.KerasTensor(states_shape))
-        build_once(self.history_attention, (None, self.cell.units), keys.shape)
-        self.history_projection.build((None, self.cell.units))
+        state = (None, self.cell.units)
+        build_once(self.history_attention, state, None, (None, *state))
+        self.history_projection.build(state)
 
     def initial_state(
         self, states: list[Any], memory: dict[str, Any], training: bool = False, steps: int = 0

@@ -96,8 +96,7 @@ class PointerGeneratorDecoder(Decoder):
         shapes = self.decoder.readout_shapes(memory_shape)
         build_once(self.gate, *shapes)
         if self.pointer is not None:
-            keys = self.pointer.project(keras.KerasTensor(memory_shape))
-            build_once(self.pointer, shapes[1], keys.shape)
+            build_once(self.pointer, shapes[1], None, memory_shape)
 
     @property
     def embedding(self) -> keras.layers.Layer:

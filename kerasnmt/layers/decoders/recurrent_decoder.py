@@ -8,7 +8,7 @@ import keras
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.decoders.decoder_loop import ReadoutDecoder
 from kerasnmt.layers.decoders.generators import OutputRows
-from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
+from kerasnmt.layers.decoders.token_probability import Targets
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -92,14 +92,6 @@ class RecurrentDecoder(ReadoutDecoder):
         """
         features = self.readout_dropout(self.readout(*readout_inputs), training=training)
         return self.generator(features, self.embedding.embeddings, targets=targets)
-
-    def next_log_probability(self, outputs: Any) -> Any:
-        """Return log p of every possible next id; see `Decoder`."""
-        return self.generator.next_log_probability(outputs)
-
-    def log_probability(self, outputs: Any, ids: Any) -> TokenProbability:
-        """Return log p of the given ids; see `Decoder`."""
-        return self.generator.log_probability(outputs, ids)
 
 
 def _records(weights: Any) -> dict[str, Any]:

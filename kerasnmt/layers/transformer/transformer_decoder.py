@@ -9,7 +9,7 @@ from keras import ops
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.generators import OutputRows
-from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
+from kerasnmt.layers.decoders.token_probability import Targets
 from kerasnmt.layers.dropout import ByteDropout
 from kerasnmt.time_cache import TimeCache
 
@@ -311,14 +311,6 @@ class TransformerDecoder(Decoder):
         """Return the attention weights of each head of each layer; see `Decoder`."""
         _, weights = self._run(target_ids, memory)
         return ops.stack(weights, axis=1)
-
-    def next_log_probability(self, outputs: Any) -> Any:
-        """Return log p of every possible next id; see `Decoder`."""
-        return self.generator.next_log_probability(outputs)
-
-    def log_probability(self, outputs: Any, ids: Any) -> TokenProbability:
-        """Return log p of the given ids; see `Decoder`."""
-        return self.generator.log_probability(outputs, ids)
 
     def _run(
         self, target_ids: Any, memory: dict[str, Any], training: bool = False

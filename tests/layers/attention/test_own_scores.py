@@ -1,11 +1,14 @@
 """User-defined scores, and scores by name."""
 
+import functools
+
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
 from kerasnmt import layers
+from tests.layers.decoders import tiny_decoders
 from tests.numerics import softmax
 
 rng = np.random.default_rng(0)
@@ -98,7 +101,17 @@ def test_a_score_without_call():
         layers.Attention(layers.Score())(QUERY, values=MEMORY)
 
 
-def test_a_named_score_in_a_decoder_cell():
-    cell = layers.LuongDecoderCell(layers.GRUCell(4), layers.Attention("general"))
-    cell.build((None, 3), (None, None, 6))
-    assert cell.attention.score.memory_projection.kernel.shape == (6, 4)
+def test_a_named_score_in_a_decoder():
+    gru, named = layers.GRUCell, functools.partial(layers.Attention, "general")
+    luong = layers.LuongDecoderCell(gru(4), named())
+    of_context = layers.ContextDecoderCell(gru(4), named(), named())
+    of_history = layers.HistoryDecoderCell(gru(4), named(), named())
+    for cell in (luong, of_context, of_history):
+        cell.build((None, 3), (None, None, 6))
+        assert cell.attention.score.memory_projection.kernel.shape == (6, 4)
+    assert of_context.context_attention.score.memory_projection.kernel.shape == (6, 4)
+    assert of_history.history_attention.score.memory_projection.kernel.shape == (4, 4)
+    decoder = tiny_decoders.bahdanau()
+    pointing = layers.PointerGeneratorDecoder(decoder, layers.SigmoidGate(), named())
+    pointing.build((None, None, 6))
+    assert pointing.pointer.score.memory_projection.kernel.shape == (6, 4)
