@@ -121,6 +121,14 @@ ERRORS = [
         ),
         r"Received: one with history=\('coverage',\)",
     ),
+    (
+        lambda: layers.HistoryDecoderCell(
+            layers.GRUCell(4),
+            layers.BahdanauAttention(4),
+            layers.BahdanauAttention(4, penalty=layers.DoublyStochastic()),
+        ),
+        r"Expected a history_attention .* without a penalty .*penalty=<DoublyStochastic",
+    ),
     (pointing, "Expected a pointer, because the decoder has no attention"),
     (lambda: pointing(covering()), "Expected a pointer without coverage.*'coverage'"),
     (

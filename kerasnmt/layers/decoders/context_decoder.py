@@ -9,6 +9,7 @@ from kerasnmt.layers.attention.attention import weighted_sum
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.bahdanau_decoder_cell import BahdanauDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
+from kerasnmt.layers.decoders.decoder_loop import attention_losses
 from kerasnmt.layers.decoders.recurrent_decoder import RecurrentDecoder
 
 
@@ -108,8 +109,8 @@ class ContextDecoderCell(BahdanauDecoderCell):
 class ContextDecoder(RecurrentDecoder):
     """`RecurrentDecoder` with a `ContextDecoderCell`.
 
-    The readout gets (y_{t-1}, s_t, [c_t; k_t]). The attention weights of a position are
-    [alpha_t; beta_t], first for the source, then for the context.
+    The readout gets (y_{t-1}, s_t, [c_t; k_t]). The records of a position are `weights` alpha_t and
+    `context_weights` beta_t.
 
     Args:
         embedding: `keras.layers.Embedding` of the target vocabulary.
@@ -123,6 +124,17 @@ class ContextDecoder(RecurrentDecoder):
         """Return the shapes of (y_{t-1}, s_t, [c_t; k_t]); see `DecoderLoop`."""
         embedded, state, context = super().readout_shapes(memory_shape)
         return embedded, state, (*context[:-1], 2 * context[-1])
+
+    def records(self, weights: Any, memory: dict[str, Any]) -> dict[str, Any]:
+        """Return the weights of both attentions; see `RecurrentDecoder`."""
+        parts = split_weights(weights, memory)
+        return {"weights": parts["source"], "context_weights": parts["context"]}
+
+    def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
+        """Return the losses of both attentions; see `Decoder`."""
+        of_context = self.cell.context_attention, records["context_weights"]
+        losses = super().added_losses(records, target_ids)
+        return [*losses, *attention_losses(*of_context, target_ids)]
 
     def _readout_inputs(
         self, embedded: Any, output: Any, weights: Any, memory: dict[str, Any]

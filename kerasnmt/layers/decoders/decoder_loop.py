@@ -141,12 +141,23 @@ class DecoderLoop(Decoder):
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
         """Return the losses of the attention's coverage and penalty; see `Decoder`."""
-        if self.cell.attention is None:
-            return []
-        # A position is real if its input, the previous word, is not padding.
-        real = ops.not_equal(target_ids, PAD_ID)
-        parts = self.cell.attention.coverage, self.cell.attention.penalty
-        return [part.loss(records["weights"], real) for part in parts if part is not None]
+        return attention_losses(self.cell.attention, records.get("weights"), target_ids)
+
+
+def attention_losses(attention: Any, weights: Any, target_ids: Any) -> list[Any]:
+    """Return the losses of the coverage and the penalty of an attention, or of None.
+
+    Args:
+        attention: Attention layer, or None.
+        weights: Its weights, float32 `[batch, target_length, source_length]`.
+        target_ids: Argument of `Decoder.call`.
+    """
+    if attention is None:
+        return []
+    # A position is real if its input, the previous word, is not padding.
+    real = ops.not_equal(target_ids, PAD_ID)
+    parts = attention.coverage, attention.penalty
+    return [part.loss(weights, real) for part in parts if part is not None]
 
 
 class ReadoutDecoder(DecoderLoop):

@@ -40,7 +40,8 @@ class HistoryDecoderCell(BahdanauDecoderCell):
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:
-        ValueError: If `history_attention` has coverage or a window that moves with the target.
+        ValueError: If `history_attention` has coverage, a penalty or a window that moves with the
+            target.
     """
 
     value_names = ("values",)
@@ -54,11 +55,12 @@ class HistoryDecoderCell(BahdanauDecoderCell):
         **kwargs,
     ) -> None:
         super().__init__(cell, attention, state_dropout, **kwargs)
-        if history_attention.history:
+        if history_attention.history or history_attention.penalty is not None:
             raise ValueError(
-                "Expected a history_attention without coverage and without a window that moves "
-                f"with the target. Received: one with history={history_attention.history}. Use "
-                "coverage and windows in the attention to the source."
+                "Expected a history_attention without coverage, without a penalty and without a "
+                "window that moves with the target. Received: one with "
+                f"history={history_attention.history}, penalty={history_attention.penalty}. Use "
+                "them in the attention to the source."
             )
         self.history_attention = history_attention
         self.output_units = 2 * cell.units

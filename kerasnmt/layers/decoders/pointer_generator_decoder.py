@@ -7,7 +7,6 @@ from keras import ops
 
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.layers.composite import build_once
-from kerasnmt.layers.decoders.context_decoder import split_weights
 from kerasnmt.layers.decoders.copying import (
     IMPOSSIBLE,
     SourceWords,
@@ -17,6 +16,7 @@ from kerasnmt.layers.decoders.copying import (
 )
 from kerasnmt.layers.decoders.decoder import Decoder
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
+from kerasnmt.layers.decoders.decoder_loop import attention_losses
 from kerasnmt.layers.decoders.generators import VocabularyProjection
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
 
@@ -220,8 +220,10 @@ class PointerGeneratorDecoder(Decoder):
         )
 
     def added_losses(self, records: dict[str, Any], target_ids: Any) -> list[Any]:
-        """Return the losses of the attention; see `Decoder`."""
-        return self.decoder.added_losses(records, target_ids)
+        """Return the losses of the attention and of a separate pointer; see `Decoder`."""
+        pointed = records.get("pointer_weights", records["weights"])
+        losses = self.decoder.added_losses(records, target_ids)
+        return [*losses, *attention_losses(self.pointer, pointed, target_ids)]
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -275,13 +277,12 @@ class ContextPointerDecoder(PointerGeneratorDecoder):
         copy = gate[..., 1:]
         log_copy = ops.logsumexp(copy, axis=-1, keepdims=True)
         share = ops.exp(copy - log_copy)
-        parts = split_weights(weights, memory)
+        parts = self.decoder.records(weights, memory)
         pointer = ops.concatenate(
-            [share[..., :1] * parts["source"], share[..., 1:] * parts["context"]], axis=-1
+            [share[..., :1] * parts["weights"], share[..., 1:] * parts["context_weights"]], axis=-1
         )
         records = {
-            "weights": parts["source"],
-            "context_weights": parts["context"],
+            **parts,
             "generate_probability": ops.exp(gate[..., 0]),
             "context_probability": ops.exp(gate[..., 2]),
         }

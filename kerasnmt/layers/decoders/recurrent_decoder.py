@@ -58,7 +58,7 @@ class RecurrentDecoder(ReadoutDecoder):
     ) -> tuple[Any, dict[str, Any]]:
         """Predict every next token of given targets; see `Decoder`."""
         readout_inputs, weights = self.run(target_ids, state, memory, training)
-        return self.generate(readout_inputs, training, targets), _records(weights)
+        return self.generate(readout_inputs, training, targets), self.records(weights, memory)
 
     def step(
         self, ids: Any, state: DecoderState, memory: dict[str, Any], rows: OutputRows | None = None
@@ -69,9 +69,19 @@ class RecurrentDecoder(ReadoutDecoder):
         `output_rows`, or None for the whole vocabulary.
         """
         readout_inputs, weights, state = self.run_step(ids, state, memory)
+        records = self.records(weights, memory)
         if rows is None:
-            return self.generate(readout_inputs), _records(weights), state
-        return rows.logits(self.readout(*readout_inputs)), _records(weights), state
+            return self.generate(readout_inputs), records, state
+        return rows.logits(self.readout(*readout_inputs)), records, state
+
+    def records(self, weights: Any, memory: dict[str, Any]) -> dict[str, Any]:
+        """Return the records of `call` and `step`.
+
+        Args:
+            weights: Attention weights, float32 `[..., source_length]`, or None without attention.
+            memory: From `project_memory`.
+        """
+        return {} if weights is None else {"weights": weights}
 
     def generate(
         self,
@@ -92,7 +102,3 @@ class RecurrentDecoder(ReadoutDecoder):
         """
         features = self.readout_dropout(self.readout(*readout_inputs), training=training)
         return self.generator(features, self.embedding.embeddings, targets=targets)
-
-
-def _records(weights: Any) -> dict[str, Any]:
-    return {} if weights is None else {"weights": weights}

@@ -1,8 +1,10 @@
 """Attention over context, compared with NumPy."""
 
+import keras
 import numpy as np
 import pytest
 
+from kerasnmt import layers
 from kerasnmt.ids import START_ID, UNKNOWN_ID
 from tests.numerics import additive, gru, softmax
 from tests.zoo.tiny_models import IN_CONTEXT, make
@@ -114,3 +116,27 @@ def test_an_equal_word_of_both_texts_is_one_id(model):
     gate, pointer = np.exp(outputs["gate"][0]), np.array(outputs["pointer"][0])
     np.testing.assert_allclose(p[:, 13], gate[:, 1] * (pointer[:, 3] + pointer[:, 7]), atol=1e-6)
     np.testing.assert_allclose(p[:, 14], gate[:, 1] * pointer[:, 5], atol=1e-6)
+
+
+def test_the_records_and_penalties_of_a_decoder_without_a_pointer():
+    penalties = [layers.DoublyStochastic(0.5), layers.DoublyStochastic(2.0)]
+    attentions = [layers.BahdanauAttention(5, penalty=penalty) for penalty in penalties]
+    cell = layers.ContextDecoderCell(layers.GRUCell(4), *attentions)
+    embedding, generator = keras.layers.Embedding(9, 3), layers.VocabularyProjection(9)
+    decoder = layers.ContextDecoder(embedding, cell, layers.StateReadout(), generator)
+    decoder.build((None, None, 4))
+    rng = np.random.default_rng(0)
+    lengths = {"source": 3, "context": 5}
+    texts = {name: rng.normal(size=(1, n, 4)).astype("float32") for name, n in lengths.items()}
+    masks = {name: np.ones((1, n), bool) for name, n in lengths.items()}
+    memory = decoder.project_memory(texts, masks)
+    first, ids = decoder.initial_state([np.ones((1, 4), "float32")], memory), np.array([[2, 4]])
+    _, records = decoder(ids, first, memory)
+    assert records["weights"].shape == (1, 2, 3) and records["context_weights"].shape == (1, 2, 5)
+    _, of_step, _ = decoder.step(ids[:, 0], first, memory)
+    for name, weights in records.items():
+        np.testing.assert_allclose(weights[:, 0], of_step[name], atol=1e-6)
+        np.testing.assert_allclose(np.sum(weights, -1), 1.0, atol=1e-6)
+    sums = [np.sum(weights[0], axis=0) for weights in records.values()]
+    expected = [w * np.sum((1 - one) ** 2) / 2 for w, one in zip((0.5, 2.0), sums, strict=True)]
+    np.testing.assert_allclose(decoder.added_losses(records, ids), expected, rtol=1e-5)

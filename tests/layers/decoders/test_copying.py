@@ -16,8 +16,10 @@ from tests.layers.decoders.tiny_decoders import (
     TARGET_IDS,
     TARGETS,
     V,
+    bahdanau,
     given,
     make,
+    without_attention,
 )
 
 every = pytest.mark.parametrize("name", POINTERS)
@@ -210,3 +212,14 @@ def test_label_smoothing_of_a_word_at_two_positions_by_hand():
     np.testing.assert_allclose(found.log, [[np.log(0.8)]], rtol=1e-6)
     expected = (2 * np.log(0.8) + np.log(0.2)) / 3
     np.testing.assert_allclose(found.mean, [[expected]], rtol=1e-6)
+
+
+def test_the_penalty_of_a_separate_pointer():
+    pointer = layers.BahdanauAttention(5, penalty=layers.DoublyStochastic(2.0))
+    weights = np.array([[[0.8, 0.2], [0.6, 0.4]]], "float32")
+    records = {"weights": 0 * weights, "pointer_weights": weights}
+    for decoder in (bahdanau(), without_attention()):
+        pointing = layers.PointerGeneratorDecoder(decoder, layers.SigmoidGate(), pointer)
+        (loss,) = pointing.added_losses(records, np.array([[2, 5]]))
+        np.testing.assert_allclose(loss, 2 * (0.4**2 + 0.4**2) / 2, rtol=1e-6)
+        records = {"weights": weights}  # the pointer is the only attention
