@@ -92,6 +92,33 @@ ERRORS = [
         (lambda rate=rate: layers.ByteDropout(rate), rf"0 <= dropout < 1.*dropout={rate}")
         for rate in (-0.1, 1.0)
     ),
+    *(
+        (
+            lambda make=make: make(keras.layers.GRUCell(4)),
+            r"takes projected inputs\. Received: cell=<",
+        )
+        for make in (
+            layers.ForwardLayer,
+            layers.BidirectionalLayer,
+            layers.UpperLayer,
+            lambda cell: layers.StackedCell([layers.GRUCell(4), cell]),
+            lambda cell: layers.TransitionCell([layers.GRUCell(4), cell]),
+        )
+    ),
+    *(
+        (
+            lambda cell=cell: keras.layers.RNN(cell)(QUERY),
+            rf"Expected projected inputs of {cell.input_size} features.*shape \(2, 4\)",
+        )
+        for cell in (
+            layers.SimpleRNNCell(3),
+            layers.GRUCell(4),
+            layers.NormalizedGRUCell(4),
+            layers.LSTMCell(4),
+            layers.StackedCell([layers.GRUCell(4)]),
+            layers.TransitionCell([layers.GRUCell(4)]),
+        )
+    ),
     (lambda: layers.StackedCell([]), r"at least one recurrent cell. Received: cells=\[\]"),
     (
         lambda: layers.RecurrentEncoder(keras.layers.Embedding(9, 4), []),
@@ -102,6 +129,7 @@ ERRORS = [
         fused(keras.layers.GRU, return_state=True),
         r"Received: return_sequences=True, return_state=True",
     ),
+    (fused(keras.layers.LSTM, go_backwards=True), r"return_state=False, go_backwards=True"),
     (
         backbone((None, None, 3), keras.layers.Conv2D(2, 1)),
         r"Received: shapes \(None, None, None, 3\) and",

@@ -29,15 +29,17 @@ class FusedCell(Composite, keras.layers.Layer):
         layer: `keras.layers.LSTM`, `GRU` or `SimpleRNN` with `return_sequences=True`.
 
     Raises:
-        ValueError: If the layer returns only its last output, or also its last states.
+        ValueError: If the layer returns only its last output, or also its last states, or reads
+            backwards.
     """
 
     def __init__(self, layer: keras.layers.RNN, **kwargs) -> None:
         super().__init__(**kwargs)
-        if not layer.return_sequences or layer.return_state:
+        if not layer.return_sequences or layer.return_state or layer.go_backwards:
             raise ValueError(
-                "Expected a layer with return_sequences=True and return_state=False. Received: "
-                f"return_sequences={layer.return_sequences}, return_state={layer.return_state}"
+                "Expected a layer with return_sequences=True, return_state=False and "
+                f"go_backwards=False. Received: return_sequences={layer.return_sequences}, "
+                f"return_state={layer.return_state}, go_backwards={layer.go_backwards}"
             )
         self.layer = layer
         self.units = self.input_size = layer.units
@@ -58,7 +60,7 @@ class FusedCell(Composite, keras.layers.Layer):
         Returns:
             The output, `[..., units]`, and the list of new states.
         """
-        shape = ops.shape(inputs)
+        shape = ops.shape(states[0])
         flat = [ops.reshape(value, (-1, value.shape[-1])) for value in (inputs, *states)]
         output, new_states = self.layer.cell(flat[0], flat[1:])
         return ops.reshape(output, shape), [ops.reshape(state, shape) for state in new_states]

@@ -6,10 +6,8 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.cells.recurrent_cells import GRUCell, LSTMCell
-from kerasnmt.layers.cells.state_dropout import mask_state
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.normalization import LayerNormalization
-from kerasnmt.layers.on_rows import on_rows
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -36,16 +34,14 @@ class NormalizedGRUCell(GRUCell):
 
     def build(self, inputs_shape: tuple) -> None:
         """Create the weights for inputs `(..., 3 * units)`."""
-        self.recurrent_kernel = self.add_weight(
-            shape=(self.units, 3 * self.units), initializer="orthogonal", name="recurrent_kernel"
-        )
+        super(GRUCell, self).build(inputs_shape)  # without the bias
         for norm, factor in zip(self.norms, (2, 1, 2, 1), strict=True):
             build_once(norm, (None, factor * self.units))
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
         """Compute one step; see `GRUCell`."""
         state, *mask = states
-        recurrent = on_rows(self._recur, mask_state(state, mask))
+        recurrent = self._recur(state, mask)
         parts = [
             *ops.split(inputs, [2 * self.units], axis=-1),
             *ops.split(recurrent, [2 * self.units], axis=-1),
@@ -89,7 +85,7 @@ class NormalizedLSTMCell(LSTMCell):
         """Compute one step; see `LSTMCell`."""
         state, memory, *mask = states
         of_inputs, of_state, of_memory = self.norms
-        recurrent = on_rows(self._recur, mask_state(state, mask))
+        recurrent = self._recur(state, mask)
         gates = of_inputs(inputs) + of_state(recurrent)
         entry, forget, candidate, exit_ = ops.split(gates, 4, axis=-1)
         memory = ops.sigmoid(forget + 1.0) * memory + ops.sigmoid(entry) * ops.tanh(candidate)

@@ -1,6 +1,6 @@
 """Recurrent cells whose inputs are projected outside the time loop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -11,8 +11,57 @@ from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.on_rows import on_rows
 
 
+class _Cell(Composite, keras.layers.Layer):
+    """Base class of recurrent cells with one matrix, which multiplies the state.
+
+    Args:
+        units: Size of each state.
+        states: Number of states.
+        gates: Number of inputs of each unit.
+    """
+
+    def __init__(self, units: int, states: int, gates: int, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.state_size = [units] * states
+        self.mask_size = [units]
+        self.input_size = gates * units
+
+    def build(self, inputs_shape: tuple) -> None:
+        """Create the weights for inputs `(..., input_size)`."""
+        check_inputs(inputs_shape, self)
+        self.recurrent_kernel = self.add_weight(
+            shape=(self.units, self.input_size), initializer="orthogonal", name="recurrent_kernel"
+        )
+
+    def _recur(self, state: Any, masks: Sequence[Any]) -> Any:
+        """Multiply the state, or the masked state if there is a mask."""
+        return on_rows(
+            lambda rows: ops.matmul(rows, self.recurrent_kernel), mask_state(state, masks)
+        )
+
+
+def check_cell(cell: Any) -> None:
+    """Check that a recurrent cell takes projected inputs."""
+    if not hasattr(cell, "input_size"):
+        raise ValueError(
+            "Expected a recurrent cell of kerasnmt.layers, such as LSTMCell(units), which "
+            f"takes projected inputs. Received: cell={cell!r}."
+        )
+
+
+def check_inputs(inputs_shape: tuple, cell: keras.layers.Layer) -> None:
+    """Check that the inputs of a recurrent cell have the size of the projected inputs."""
+    if inputs_shape[-1] != cell.input_size:
+        raise ValueError(
+            f"Expected projected inputs of {cell.input_size} features for {type(cell).__name__}. "
+            f"Received: inputs of shape {tuple(inputs_shape)}. Project them with "
+            f"Dense({cell.input_size}), or use a layer that does, such as ForwardLayer."
+        )
+
+
 @keras.saving.register_keras_serializable("kerasnmt")
-class GRUCell(Composite, keras.layers.Layer):
+class GRUCell(_Cell):
     """Gated recurrent unit (GRU), whose inputs are already projected to its three gates.
 
         z = sigmoid(x_z + U_z h),    r = sigmoid(x_r + U_r h)
@@ -30,17 +79,11 @@ class GRUCell(Composite, keras.layers.Layer):
     """
 
     def __init__(self, units: int, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.units = units
-        self.state_size = [units]
-        self.mask_size = [units]
-        self.input_size = 3 * units
+        super().__init__(units, states=1, gates=3, **kwargs)
 
     def build(self, inputs_shape: tuple) -> None:
         """Create the weights for inputs `(..., 3 * units)`."""
-        self.recurrent_kernel = self.add_weight(
-            shape=(self.units, 3 * self.units), initializer="orthogonal", name="recurrent_kernel"
-        )
+        super().build(inputs_shape)
         self.recurrent_bias = self.add_weight(
             shape=(3 * self.units,), initializer="zeros", name="recurrent_bias"
         )
@@ -59,7 +102,7 @@ class GRUCell(Composite, keras.layers.Layer):
         """
         state, *mask = states
         # The bias is added outside `_recur`: for the rows of a search, one op for both is slower.
-        recurrent = on_rows(self._recur, mask_state(state, mask)) + self.recurrent_bias
+        recurrent = self._recur(state, mask) + self.recurrent_bias
         x_gates, x_h = ops.split(inputs, [2 * self.units], axis=-1)
         h_gates, h_h = ops.split(recurrent, [2 * self.units], axis=-1)
         update, reset = ops.split(ops.sigmoid(x_gates + h_gates), 2, axis=-1)
@@ -67,12 +110,9 @@ class GRUCell(Composite, keras.layers.Layer):
         output = candidate + update * (state - candidate)
         return output, [output, *mask]
 
-    def _recur(self, states: Any) -> Any:
-        return ops.matmul(states, self.recurrent_kernel)
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class LSTMCell(Composite, keras.layers.Layer):
+class LSTMCell(_Cell):
     """Long short-term memory (LSTM), whose inputs are already projected to its four gates.
 
         i = sigmoid(x_i + U_i h),    f = sigmoid(x_f + U_f h + 1),    o = sigmoid(x_o + U_o h)
@@ -89,17 +129,7 @@ class LSTMCell(Composite, keras.layers.Layer):
     """
 
     def __init__(self, units: int, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.units = units
-        self.state_size = [units, units]
-        self.mask_size = [units]
-        self.input_size = 4 * units
-
-    def build(self, inputs_shape: tuple) -> None:
-        """Create the weights for inputs `(..., 4 * units)`."""
-        self.recurrent_kernel = self.add_weight(
-            shape=(self.units, 4 * self.units), initializer="orthogonal", name="recurrent_kernel"
-        )
+        super().__init__(units, states=2, gates=4, **kwargs)
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
         """Compute one step.
@@ -113,18 +143,15 @@ class LSTMCell(Composite, keras.layers.Layer):
             The output h', `[..., units]`; and the list of h', c' and the mask if there is one.
         """
         state, memory, *mask = states
-        gates = inputs + on_rows(self._recur, mask_state(state, mask))
+        gates = inputs + self._recur(state, mask)
         entry, forget, candidate, exit_ = ops.split(gates, 4, axis=-1)
         memory = ops.sigmoid(forget + 1.0) * memory + ops.sigmoid(entry) * ops.tanh(candidate)
         output = ops.sigmoid(exit_) * ops.tanh(memory)
         return output, [output, memory, *mask]
 
-    def _recur(self, states: Any) -> Any:
-        return ops.matmul(states, self.recurrent_kernel)
-
 
 @keras.saving.register_keras_serializable("kerasnmt")
-class SimpleRNNCell(Composite, keras.layers.Layer):
+class SimpleRNNCell(_Cell):
     """Simple recurrent cell, whose inputs are already projected.
 
         h' = f(x + U h)
@@ -141,18 +168,8 @@ class SimpleRNNCell(Composite, keras.layers.Layer):
     """
 
     def __init__(self, units: int, activation: str | Callable = "tanh", **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.units = units
+        super().__init__(units, states=1, gates=1, **kwargs)
         self.activation = keras.activations.get(activation)
-        self.state_size = [units]
-        self.mask_size = [units]
-        self.input_size = units
-
-    def build(self, inputs_shape: tuple) -> None:
-        """Create the weights for inputs `(..., units)`."""
-        self.recurrent_kernel = self.add_weight(
-            shape=(self.units, self.units), initializer="orthogonal", name="recurrent_kernel"
-        )
 
     def call(self, inputs: Any, states: list[Any]) -> tuple[Any, list[Any]]:
         """Compute one step.
@@ -167,14 +184,5 @@ class SimpleRNNCell(Composite, keras.layers.Layer):
             mask if there is one.
         """
         state, *mask = states
-        recurrent = on_rows(self._recur, mask_state(state, mask))
-        output = self.activation(inputs + recurrent)
+        output = self.activation(inputs + self._recur(state, mask))
         return output, [output, *mask]
-
-    def _recur(self, states: Any) -> Any:
-        return ops.matmul(states, self.recurrent_kernel)
-
-    def get_config(self) -> dict:
-        """Return the constructor's arguments."""
-        activation = keras.activations.serialize(self.activation)
-        return {**super().get_config(), "units": self.units, "activation": activation}

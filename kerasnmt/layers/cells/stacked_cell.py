@@ -5,6 +5,7 @@ from typing import Any
 
 import keras
 
+from kerasnmt.layers.cells.recurrent_cells import check_cell, check_inputs
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.on_rows import on_rows
 
@@ -23,6 +24,9 @@ class StackedCell(Composite, keras.layers.Layer):
         cells: Cells from bottom to top, for example `[LSTMCell(units), LSTMCell(units)]`.
         residual: Whether every cell except the first has a residual connection. A cell whose input
             and output differ in size has none.
+
+    Raises:
+        ValueError: If there is no cell, or a cell projects its inputs itself, as those of Keras do.
     """
 
     def __init__(
@@ -31,6 +35,8 @@ class StackedCell(Composite, keras.layers.Layer):
         super().__init__(**kwargs)
         if not cells:
             raise ValueError(f"Expected at least one recurrent cell. Received: cells={cells}")
+        for cell in cells:
+            check_cell(cell)
         self.cells = list(cells)
         self.residual = residual
         self.units = cells[-1].units
@@ -46,6 +52,7 @@ class StackedCell(Composite, keras.layers.Layer):
 
     def build(self, inputs_shape: tuple) -> None:
         """Create the weights for inputs `(..., input_size)`."""
+        check_inputs(inputs_shape, self)
         for cell in self.cells:
             build_once(cell, (None, cell.input_size))
         for projection, below in zip(self.input_projections, self.cells[:-1], strict=True):

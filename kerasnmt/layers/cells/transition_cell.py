@@ -6,6 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.cells.recurrent_cells import check_cell, check_inputs
 from kerasnmt.layers.composite import Composite, build_once
 
 
@@ -26,7 +27,8 @@ class TransitionCell(Composite, keras.layers.Layer):
             `[GRUCell(units), GRUCell(units)]`.
 
     Raises:
-        ValueError: If there is no cell, or the sizes of the states differ.
+        ValueError: If there is no cell, a cell projects its inputs itself, as those of Keras do, or
+            the sizes of the states differ.
     """
 
     def __init__(self, cells: Sequence[keras.layers.Layer], **kwargs) -> None:
@@ -41,6 +43,7 @@ class TransitionCell(Composite, keras.layers.Layer):
 
     def build(self, inputs_shape: tuple) -> None:
         """Create the weights for inputs `(..., input_size)`."""
+        check_inputs(inputs_shape, self)
         for cell in self.cells:
             build_once(cell, (None, cell.input_size))
         # A layer normalization would make the gradients of a bias of zeros huge.
@@ -71,6 +74,8 @@ class TransitionCell(Composite, keras.layers.Layer):
 
 def check_transitions(cells: Sequence[keras.layers.Layer]) -> None:
     """Check that cells, which run one after the other, take the same states and masks."""
+    for cell in cells:
+        check_cell(cell)
     for name in ("state_size", "mask_size"):
         sizes = [list(getattr(cell, name)) for cell in cells]
         if any(size != sizes[0] for size in sizes):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
+from kerasnmt.layers.cells.recurrent_cells import check_cell
 from kerasnmt.layers.cells.state_dropout import StateDropout
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.on_rows import on_rows
@@ -57,11 +58,7 @@ class DecoderCell(Composite, keras.layers.Layer):
     attention: keras.layers.Layer | None = None
 
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
-        if not hasattr(cell, "input_size"):
-            raise ValueError(
-                "Expected a recurrent cell of kerasnmt.layers, such as LSTMCell(units), which "
-                f"takes projected inputs. Received: cell={cell!r}."
-            )
+        check_cell(cell)
         super().__init__(**kwargs)
         self.cell = cell
         self.state_dropout = state_dropout

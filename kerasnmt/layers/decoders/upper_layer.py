@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.cells.fused_cell import loop_over
+from kerasnmt.layers.cells.recurrent_cells import check_cell
 from kerasnmt.layers.cells.state_dropout import StateDropout
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.decoders.decoder_cell import check_first_states
@@ -36,7 +37,8 @@ class UpperLayer(Composite, keras.layers.Layer):
             differs in size from the one below adds none.
 
     Raises:
-        ValueError: If a dropout rate is out of range.
+        ValueError: If a dropout rate is out of range, or the cell projects its inputs itself, as
+            those of Keras do.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class UpperLayer(Composite, keras.layers.Layer):
         **kwargs,
     ) -> None:
         super().__init__(**kwargs)
+        check_cell(cell)
         self.cell = cell
         self.dropout = dropout
         self.state_dropout = state_dropout

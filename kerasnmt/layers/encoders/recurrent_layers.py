@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from kerasnmt.layers.cells.recurrent_cells import check_cell
 from kerasnmt.layers.cells.state_dropout import StateDropout
 from kerasnmt.layers.composite import Composite
 
@@ -18,6 +19,9 @@ class RecurrentLayer(Composite, keras.layers.Layer):
         cell: Recurrent cell that takes projected inputs, for example `GRUCell(units)`. Each
             direction has its own copy.
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
+
+    Raises:
+        ValueError: If the cell projects its inputs itself, as those of Keras do.
     """
 
     # Directions of reading, "forward" and "backward".
@@ -26,6 +30,7 @@ class RecurrentLayer(Composite, keras.layers.Layer):
     def __init__(self, cell: keras.layers.Layer, state_dropout: float = 0.0, **kwargs) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
+        check_cell(cell)
         self.cell = cell
         self.state_dropout = state_dropout
         self.units = len(self.directions) * cell.units

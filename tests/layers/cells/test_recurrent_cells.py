@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from kerasnmt.layers import (
+    FusedCell,
     GRUCell,
     LSTMCell,
     NormalizedGRUCell,
@@ -139,6 +140,7 @@ def test_transitions_run_one_after_the_other():
         NormalizedGRUCell(4),
         NormalizedLSTMCell(4),
         TransitionCell([GRUCell(4), GRUCell(4)]),
+        TransitionCell([FusedCell(keras.layers.GRU(4, return_sequences=True)) for _ in range(2)]),
     ],
 )
 def test_several_hypotheses_equal_one_by_one(cell):
@@ -169,8 +171,10 @@ def test_simple_rnn_with_the_logistic_function_by_hand():
 
 def test_simple_rnn_of_an_older_config_has_tanh():
     config = SimpleRNNCell(2).get_config()
-    assert config.pop("activation") == "tanh"
-    assert SimpleRNNCell.from_config(config).activation is keras.activations.tanh
+    del config["activation"]
+    for older in ({}, {"activation": "tanh"}):
+        cell = SimpleRNNCell.from_config({**config, **older})
+        assert cell.activation is keras.activations.tanh
 
 
 def test_three_stacked_cells_by_hand():
