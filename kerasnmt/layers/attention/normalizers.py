@@ -40,9 +40,6 @@ class Normalizer(Composite, keras.layers.Layer):
             raise ValueError(f"Expected temperature > 0. Received: temperature={temperature}")
         self.temperature = temperature
 
-    def build(self, scores_shape: tuple) -> None:
-        """Do nothing: normalizers have no weights."""
-
     def compute_mask(self, scores: Any, previous_mask: Any) -> None:
         """Return no mask, because the last axis of the weights is not that of a Keras mask."""
 
