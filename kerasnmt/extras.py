@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import lazy_loader
@@ -53,6 +54,16 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
             return get(name)
 
     return get_or_say, names, all_names
+
+
+def need(package: str) -> None:
+    """Import a package, and say which extra installs it if it is missing.
+
+    Raises:
+        MissingPackageError: If the package is not installed.
+    """
+    with extras():
+        import_module(package)
 
 
 @contextmanager

@@ -117,6 +117,36 @@ import_all("serving")
 import_module("kerasnmt.serving.server.run_server")
 """
 
+WORDS = """
+import tempfile
+from pathlib import Path
+sys.meta_path.insert(0, Blocked("tensorflow_text"))
+import_all("text", "data", "tasks", "models", "zoo", "training", "serving")
+import keras
+from kerasnmt.extras import MissingPackageError
+from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, WordTokenizer
+from kerasnmt.zoo import from_preset, luong_general_gru
+
+assert CharacterTokenizer("ab").tokenize(["ba"]).to_list() == [[5, 4]]
+model = luong_general_gru(WordTokenizer(["a", "b"]), units=2, embedding_dim=2)
+with tempfile.TemporaryDirectory() as folder:
+    model.save(Path(folder, "m.keras"))
+    loaded = keras.saving.load_model(Path(folder, "m.keras"))
+assert loaded.source_tokenizer.tokenize(["b a"]).to_list() == [[5, 4]]
+for name, made in {
+    "characters": lambda: CharacterTokenizer("ab", normalization="nfd"),
+    "pieces": lambda: SentencePieceTokenizer(b""),
+    "trained": lambda: SentencePieceTokenizer.train(["a b"], 8),
+    "preset": lambda: from_preset("g2p_dutch"),
+}.items():
+    try:
+        made()
+    except MissingPackageError as error:
+        assert error.name == "tensorflow_text"
+    else:
+        raise AssertionError(name)
+"""
+
 
 @pytest.mark.parametrize(
     ("script", "backend", "said"),
@@ -127,8 +157,9 @@ import_module("kerasnmt.serving.server.run_server")
             "error: Expected the package tensorflow, which is not installed. ",
         ),
         (TEXT, "tensorflow", ""),
+        (WORDS, "tensorflow", ""),
     ],
-    ids=["base", "text"],
+    ids=["base", "text", "words"],
 )
 def test_rooms_need_only_their_packages(script, backend, said):
     if backend == "jax":

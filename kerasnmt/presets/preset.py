@@ -13,6 +13,7 @@ import keras
 from kerasnmt.atomic_write import atomic_folder, atomic_write
 from kerasnmt.config_parts import parts_of_config
 from kerasnmt.decoding import TranslationOptions
+from kerasnmt.extras import MissingPackageError
 from kerasnmt.kinds import kind_of
 from kerasnmt.models.in_float32 import in_float32
 from kerasnmt.presets.card import preset_card
@@ -133,6 +134,8 @@ class Preset:
             model = keras.saving.deserialize_keras_object(config)
             if load_weights:
                 read_weights(model, self.folder / WEIGHTS, self.metadata["weights"])
+        except MissingPackageError:
+            raise
         except Exception as error:  # a config can raise any error
             first: BaseException = error
             while first.__context__ is not None:  # Keras raises a long error after the first one

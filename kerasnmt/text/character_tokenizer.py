@@ -3,12 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, Self
 
 import keras
 import tensorflow as tf
-import tensorflow_text
 
+from kerasnmt.extras import need
 from kerasnmt.ids import UNKNOWN_ID
 from kerasnmt.text.tags import (
     FIRST_CODE_POINT,
@@ -21,6 +22,9 @@ from kerasnmt.text.tags import (
 from kerasnmt.text.tokenizer import OUTER_SPACES, as_tensor
 from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
 from kerasnmt.text.without_tensorflow import capitals
+
+with suppress(ModuleNotFoundError):  # some machines do not have it; see `_form`
+    import tensorflow_text
 
 _PRIVATE = rf"[\x{{{FIRST_CODE_POINT:X}}}-\x{{{LAST_CODE_POINT:X}}}]"
 
@@ -46,7 +50,8 @@ class CharacterTokenizer(VocabularyTokenizer):
             `I` becomes `ı` and `İ` becomes `i`, as in Turkish.
         normalization: Unicode form in which texts are read: "nfd" decomposes them, so a syllable of
             Korean is its letters (jamo), and "é" is "e" and a combining accent; "nfc" composes
-            them. Both write texts in NFC. None reads and writes texts as they are.
+            them. Both write texts in NFC, and need TensorFlow Text. None reads and writes texts as
+            they are.
         default_tags: Tags of the vocabulary that stand in front of each source without a tag; see
             `Tokenizer.with_default_tags`.
 
@@ -219,4 +224,6 @@ def _form(normalization: str | None) -> Any:
         raise ValueError(
             f"Expected normalization to be 'nfc', 'nfd' or None. Received: {normalization=}"
         )
+    if normalization:
+        need("tensorflow_text")
     return normalization and normalization.upper()

@@ -8,22 +8,25 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import keras
 import sentencepiece
 import tensorflow as tf
-import tensorflow_text
-from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
+from kerasnmt.extras import need
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 from kerasnmt.text.normalization import NORMALIZATIONS, SPACES, nfc, substitutes
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tags import default_start, tags_of
 from kerasnmt.text.tokenizer import Tokenizer, as_tensor
 from kerasnmt.text.whole_words import NO_LETTER
+
+with suppress(ModuleNotFoundError):  # some machines do not have it
+    import tensorflow_text
+    from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
 # Number of sentences from which the frequencies of ids are estimated.
 _COUNTED = 20_000
@@ -88,6 +91,7 @@ class SentencePieceTokenizer(Tokenizer):
                 "Expected normalization to be 'nfc', or None for the model's own rule. Received: "
                 f"normalization={normalization!r}. Train a model with another rule."
             )
+        need("tensorflow_text")
         processor = sentencepiece.SentencePieceProcessor()
         try:
             processor.LoadFromSerializedProto(model)
@@ -157,6 +161,7 @@ class SentencePieceTokenizer(Tokenizer):
                 f"Expected normalization to be one of {NORMALIZATIONS}. Received: "
                 f"normalization={normalization!r}."
             )
+        need("tensorflow_text")
         corpus = sample_of_sentences(dataset, sample)
         if composed := normalization == "nfc":
             corpus = [*map(nfc, corpus)]
