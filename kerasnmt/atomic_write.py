@@ -172,7 +172,8 @@ def _sync(path: Path) -> None:
     """Wait until a file, or the list of files of a folder, is on the disk."""
     if os.name == "nt" and path.is_dir():  # Windows opens no folders
         return
-    descriptor = os.open(path, os.O_RDONLY)
+    # Windows flushes only files that are open for writing.
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

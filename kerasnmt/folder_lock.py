@@ -1,11 +1,15 @@
 """Lock of a folder that one process writes to."""
 
-import fcntl
 import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
 
@@ -15,6 +19,7 @@ def locked_folder(folder: Path, does: str) -> Iterator[None]:
     """Lock a folder for other processes, and create it if necessary.
 
     The operating system releases the lock when the process ends, even if the process is killed.
+    On Windows, the folder is not locked.
 
     Args:
         folder: Path of the folder. A new one is removed again if it is empty at the end.
@@ -31,7 +36,8 @@ def locked_folder(folder: Path, does: str) -> Iterator[None]:
         os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
     finally:
-        lock.unlink(missing_ok=True)
+        with suppress(PermissionError):  # on Windows, an open file stays
+            lock.unlink(missing_ok=True)
         os.close(descriptor)
         if is_new:
             with suppress(OSError):  # the folder is not empty
@@ -46,6 +52,8 @@ def _take(lock: Path, does: str) -> int:
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         except FileNotFoundError:  # another process has ended and deleted the empty folder
             continue
+        if fcntl is None:
+            return descriptor
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -43,9 +43,10 @@ def test_version(monkeypatch, capsys):
     assert capsys.readouterr() == (f"kerasnmt {__version__}\n", "")
 
 
-def test_help_and_lists_import_no_tensorflow():
+def test_help_and_lists_import_no_tensorflow_and_no_module_that_windows_lacks():
     script = (
-        "import sys; from kerasnmt.cli.main import main, app\n"
+        "import sys; sys.modules |= dict.fromkeys(['fcntl', 'resource', 'termios'])\n"
+        "from kerasnmt.cli.main import main, app\n"
         "verbs = [one.callback.__name__.replace('_', '-') for one in app.registered_commands]\n"
         "help = [['--help'], *([verb, '--help'] for verb in verbs)]\n"
         "for arguments in (*help, ['models'], ['presets']):\n"

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from kerasnmt import folder_lock
 from kerasnmt.training import RunFolder
 
 
@@ -100,6 +101,20 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
         RunFolder(tmp_path / "run").locked(),
     ):
         pass
+
+
+def test_a_system_without_locks(tmp_path, monkeypatch):
+    """As on Windows, where an open file also stays."""
+
+    def unlink(path, missing_ok):
+        raise PermissionError(13, "in use", path)
+
+    monkeypatch.setattr(folder_lock, "fcntl", None)
+    run, other = RunFolder(tmp_path), RunFolder(tmp_path)
+    with run.locked(), other.locked():
+        assert run.lock.read_text() == f"{os.getpid()}\n"
+        monkeypatch.setattr(type(run.lock), "unlink", unlink)
+    assert run.lock.exists()
 
 
 def test_numbers_that_json_lacks_are_null(tmp_path):
