@@ -185,7 +185,8 @@ class CharacterTokenizer(VocabularyTokenizer):
         characters = tf.strings.unicode_encode(flat[:, tf.newaxis], "UTF-8")
         if self._tags:
             tags = tf.gather(self._texts, ids.flat_values)
-            characters = tf.where(flat >= FIRST_CODE_POINT, tags, characters)
+            private = (flat >= FIRST_CODE_POINT) & (flat <= LAST_CODE_POINT)
+            characters = tf.where(private, tags, characters)
         return ids, code_points.with_flat_values(characters)
 
     def _decoded(self, text: tf.Tensor) -> tf.RaggedTensor:

@@ -127,9 +127,10 @@ def test_words_of_tags():
 
 def test_unknown_characters_beside_tags_can_be_copied():
     tokenizer = CharacterTokenizer(["a", "<N>"])
-    source = tokenizer.tokenize_source(["<N>aé"])
-    assert source.extended_ids.to_list() == [[5, 4, 6]]
-    assert source.unknown_words.to_list() == [["é".encode()]]
+    # U+100000 is private too, but stands for no tag.
+    source = tokenizer.tokenize_source(["<N>aé\U00100000"])
+    assert source.extended_ids.to_list() == [[5, 4, 6, 7]]
+    assert source.unknown_words.to_list() == [["é".encode(), "\U00100000".encode()]]
 
 
 def test_sources_have_no_white_space_at_their_ends():
