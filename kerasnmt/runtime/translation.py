@@ -223,7 +223,8 @@ class OnnxTranslation(OnnxSearchModel):
                 forms += [
                     (form, (number if term.wanted else 0, tuple(one)))
                     for form, one in enumerate(ids)
-                    if UNKNOWN_ID not in one
+                    if can_write
+                    and UNKNOWN_ID not in one
                     and 0 < len(one) <= longest
                     and total <= MOST_TERM_TOKENS
                 ]
@@ -275,8 +276,8 @@ class OnnxTranslation(OnnxSearchModel):
         rows, _, length = shape = ids.shape
         written = np.where(ids != PAD_ID, self._replaced(hypotheses, source)[..., :length], PAD_ID)
         repeated = source.repeated(n_best)
-        numbers, _ = self._forced(repeated, ids.reshape(-1, length))
-        words, flat = self._words(repeated), written.reshape(-1, length)
+        numbers, _ = self._forced(repeated, ids.reshape(rows * n_best, length))
+        words, flat = self._words(repeated), written.reshape(rows * n_best, length)
         nothing = np.where(np.arange(n_best) == 0, np.float32(0), np.float32(ABSENT_SCORE))
         outputs = {
             "translation": np.array(self._texts(written, source), object).reshape(rows, n_best),

@@ -124,7 +124,7 @@ def unmet(line: str, text: str, written: Sequence[str] | None = None) -> list[tu
         line: Terms.
         text: Translation.
         written: How the model writes each alternative of the line, in order, or "" if it cannot
-            write it. None to look for the alternatives as they are.
+            write it, except in place of unknown words. None if it writes them as they are.
 
     Returns:
         Pairs of a term, and whether the model can write one of its alternatives.
@@ -133,11 +133,11 @@ def unmet(line: str, text: str, written: Sequence[str] | None = None) -> list[tu
     told = []
     start = 0
     for term in parse_terms(line):
-        forms = list(term.alternatives)
-        if written is not None:
-            forms = [*written[start : start + len(forms)]]
-            start += len(term.alternatives)
-        forms = [unicodedata.normalize("NFC", form) for form in forms if form]
+        alternatives = term.alternatives
+        end = start + len(alternatives)
+        of_model = alternatives if written is None else [*filter(None, written[start:end])]
+        start = end
+        forms = (unicodedata.normalize("NFC", form) for form in (*alternatives, *of_model))
         if any(occurs(form, text) for form in forms) != term.wanted:
-            told.append((term, bool(forms)))
+            told.append((term, bool(of_model)))
     return told

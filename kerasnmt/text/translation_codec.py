@@ -221,7 +221,7 @@ class TranslationCodec:
         # A wanted term needs room for the end token.
         longest = tf.where(numbers > 0, max_length - 1, max_length)
         kept = [
-            one & (length <= longest) & (until <= MOST_TERM_TOKENS)
+            known[0] & one & (length <= longest) & (until <= MOST_TERM_TOKENS)
             for one, length in zip(known, lengths, strict=True)
         ]
         # First, a row has all alternatives in the first form.

@@ -112,6 +112,14 @@ def test_ids_of_pieces(pieces, phrase):
     assert not tokens[1][0].decode().startswith("▁")
 
 
+def test_a_term_that_begins_with_an_unknown_character_has_no_ids(pieces):
+    """SentencePiece makes one piece of it and the unknown character before it."""
+    terms = encode(pieces, ["龘dog", "龘dog|dog", "!龘dog"])
+    (known,) = encode(pieces, ["dog"]).ids
+    np.testing.assert_array_equal(terms.ids, [np.zeros_like(known), known, np.zeros_like(known)])
+    np.testing.assert_array_equal(terms.written, [[b"", b""], [b"", b"dog"], [b"", b""]])
+
+
 def check(model, texts, terms=None, forbidden=None, **options):
     """Translate, and check each translation as text. No term is missing without a warning."""
     translations = model.translate(texts, terms=terms, forbidden=forbidden, **OPTIONS, **options)

@@ -99,7 +99,11 @@ def test_unmet_terms():
     assert unmet(line, "a dog, cats") == []
     assert unmet(line, "a dogs and a bird") == [(dog, True), (cat, True), (bird, True)]
     # As the model writes them: it cannot write "a dog", and writes "cat" in capitals.
-    assert unmet(line, "a dog CAT", ["", "CAT", "", "BIRD"]) == [(dog, False)]
+    written = ["", "CAT", "", "BIRD"]
+    assert unmet(line, "CAT BIRD", written) == [(dog, False), (bird, True)]
+    # What it cannot write can replace an unknown word.
+    assert unmet(line, "a dog CAT", written) == []
+    assert unmet("!a dog", "a dog CAT", [""]) == [(parse_terms("!a dog")[0], False)]
 
 
 def test_glossary():

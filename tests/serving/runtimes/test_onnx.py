@@ -15,12 +15,13 @@ from kerasnmt import layers, zoo
 from kerasnmt.cli.loading import SearchChanges, load_run_translator, load_translator
 from kerasnmt.models import Seq2Seq
 from kerasnmt.runtime import load, load_onnx
+from kerasnmt.runtime.loading import sha256
 from kerasnmt.runtime.onnx_graphs import OnnxGraphs
 from kerasnmt.serving import check_export, export_onnx
 from kerasnmt.serving.runtimes.onnx.graphs import make_graphs
 from kerasnmt.serving.runtimes.onnx.weights import with_weights
 from kerasnmt.tasks import Translator, task_of
-from kerasnmt.text import PunctuationTokenizer, WordTokenizer
+from kerasnmt.text import PunctuationTokenizer, SentencePieceTokenizer, WordTokenizer
 from tests.conftest import WORDS
 from tests.numerics import fill
 from tests.serving.runtimes.onnx_models import OPTIONS, SIZES, TERMS, TEXTS, make
@@ -236,6 +237,33 @@ def test_an_empty_batch(exported):
     assert model.function("serving_default")(text=[])["translation"].shape == (0,)
     assert model.function("n_best")(text=[])["scores"].shape == (0, 3)
     assert model.function("attention")(text=[])["weights"].shape[0] == 0
+
+
+def test_confidence_in_empty_texts(exported):
+    model, folder = exported
+    ours, theirs = load(folder), Translator(task_of(model, **OPTIONS))
+    check_confidence(ours, theirs, ["", " "])
+    assert [one.text for one in ours.confidence(["", "dog"], batch_size=1)][0] == ""
+    answers = [one.n_best_confidence([" "]) for one in (ours, theirs)]
+    assert [[(one.text, one.score, one.words) for one in row] for row in answers[0]] == [
+        [(one.text, one.score, one.words) for one in row] for row in answers[1]
+    ]
+
+
+def test_a_term_that_begins_with_an_unknown_character_is_not_forced(exported, tmp_path):
+    """SentencePiece makes one piece of it and the character before the term."""
+    folder = shutil.copytree(exported[1], tmp_path / "onnx")
+    pieces = SentencePieceTokenizer.train(["a b"], 7)
+    names = json.loads((folder / "tokenizers.json").read_text())
+    config = keras.saving.serialize_keras_object(pieces)
+    (folder / "tokenizers.json").write_text(json.dumps(dict.fromkeys(names, config)))
+    description = json.loads((folder / "kerasnmt.json").read_text())
+    description["files"]["tokenizers.json"] = sha256(folder / "tokenizers.json")
+    (folder / "kerasnmt.json").write_text(json.dumps(description))
+    ours = load(folder)
+    with pytest.warns(UserWarning, match="cannot write: '龘a' of text 1"):
+        found = ours.best(["b"], terms=[["龘a"]])
+    check_equal(found, ours.best(["b"]))
 
 
 def test_other_options_than_those_of_the_export(exported):

@@ -214,6 +214,26 @@ def test_places_of_words_are_equal(in_node, tmp_path):
     assert differing <= {*"〻ꧏ𖿣"}, differing  # signs whose names do not tell their script
 
 
+def test_terms_that_cannot_be_written(tokenizers, in_node, tmp_path):
+    write_scripts(tmp_path)
+    program = """
+    import { encodedTerms, parsedTerms, unmetTerms } from "./terms.js";
+    import { tokenizer } from "./tokenizers.js";
+    const phrases = (text) => tokenizer(data).phrases(text).map(({ ids }) => ids);
+    const unmet = (line, text) => unmetTerms(parsedTerms(line), [false], text);
+    answer = [
+      encodedTerms(parsedTerms("龘dog"), phrases, 9),
+      // A word that replaces an unknown word counts.
+      ...[unmet("!zeb", "a zeb"), unmet("zeb", "a zeb"), unmet("zeb", "a")],
+    ];"""
+    assert in_node(tmp_path, program, tokenizers["nfc"]) == [
+        {"alternatives": [], "known": [False]},
+        ['the translation has "zeb", which must not occur'],
+        [],
+        ['the translation lacks "zeb", which has words or characters that the model cannot write'],
+    ]
+
+
 @thorough
 def test_tokenizers_are_equal_on_10_000_texts(tokenizers, in_node, tmp_path):
     check_equal(tokenizers, 10_000, in_node, tmp_path)

@@ -153,12 +153,13 @@ export function encodedTerms(terms, phrases, maxLength) {
   terms.forEach(({ alternatives, wanted }, rank) => {
     for (const text of alternatives) {
       const cut = phrases(text).map((ids) => ids.slice(0, maxLength + 1));
-      known.push(!cut[0].includes(UNKNOWN_ID));
+      const canWrite = !cut[0].includes(UNKNOWN_ID);
+      known.push(canWrite);
       total += cut.reduce((sum, ids) => sum + ids.length, 0);
       const longest = wanted ? maxLength - 1 : maxLength; // room for the end token
       cut.forEach((ids, form) => {
         const fits = ids.length && ids.length <= longest && total <= MOST_TERM_TOKENS;
-        if (fits && !ids.includes(UNKNOWN_ID))
+        if (fits && canWrite && !ids.includes(UNKNOWN_ID))
           (forms[form] ??= []).push({ number: wanted ? rank + 1 : 0, ids });
       });
     }
@@ -192,12 +193,12 @@ export function unmetTerms(terms, known, text) {
   const written = text.normalize("NFC");
   let start = 0;
   return terms.flatMap(({ alternatives, wanted }) => {
-    const forms = alternatives.filter((_, rank) => known[start + rank]);
+    const canWrite = known.slice(start, start + alternatives.length).includes(true);
     start += alternatives.length;
-    if (forms.some((one) => occurs(one.normalize("NFC"), written)) === wanted) return [];
+    if (alternatives.some((one) => occurs(one.normalize("NFC"), written)) === wanted) return [];
     const name = orList(alternatives);
     if (!wanted) return [`the translation has ${name}, which must not occur`];
-    const reason = forms.length
+    const reason = canWrite
       ? "because its terms are too many, do not fit into its maximum length or contradict each other"
       : "which has words or characters that the model cannot write";
     return [`the translation lacks ${name}, ${reason}`];
