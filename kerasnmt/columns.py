@@ -32,6 +32,11 @@ def as_texts(name: str, values: Any) -> list[str]:
     return [*map(without_surrogates, texts)]
 
 
+def as_string(text: Any) -> Any:
+    """Return bytes as `str`, where those that are not UTF-8 are U+FFFD, and other values as is."""
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+
+
 def without_surrogates(text: str) -> str:
     """Return a text as `str`, where half of a surrogate pair is U+FFFD, the replacement character.
 

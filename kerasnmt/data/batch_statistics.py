@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import tensorflow as tf
 
+from kerasnmt.data.saving import check_finite
 from kerasnmt.ids import PAD_ID, UNKNOWN_ID, extended
 
 
@@ -73,8 +74,9 @@ def describe_batches(dataset: tf.data.Dataset) -> BatchStatistics:
         The statistics.
 
     Raises:
-        ValueError: If the dataset is empty.
+        ValueError: If the dataset is empty or infinite.
     """
+    check_finite(dataset)
     return statistics_of(dataset.as_numpy_iterator())
 
 

@@ -2,19 +2,18 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from numbers import Real
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasnmt.columns import as_texts, as_weights, check_same_index, without_surrogates
+from kerasnmt.columns import as_string, as_texts, as_weights, check_same_index
 from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
 from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.buckets import Buckets
 from kerasnmt.data.filling import fill
 from kerasnmt.data.shards import Shards
 from kerasnmt.text import Tokenizer
-from kerasnmt.text.rows import rows
+from kerasnmt.text.rows import rows, texts_of
 from kerasnmt.text.targets import decoder_inputs, with_end
 from kerasnmt.text.translation_codec import TranslationCodec
 
@@ -250,7 +249,8 @@ def batches_of(
     if options.first_epoch is None:
         dataset = epoch(options.seed)
     else:
-        dataset = tf.data.Dataset.counter(options.first_epoch).flat_map(epoch_of)
+        epochs = tf.data.Dataset.counter(options.first_epoch).flat_map(epoch_of)
+        dataset = epochs.repeat()  # so that its cardinality is known to be infinite
     return dataset.prefetch(tf.data.AUTOTUNE)
 
 
@@ -334,6 +334,12 @@ def _links(
     """Return a dataset of the links of each pair, int32 `[links, 2]`."""
     check_count("alignments", len(alignments), pairs)
     links = [[(int(one), int(other)) for one, other in some] for some in alignments]
+    for number, some in enumerate(links, start=1):
+        if any(min(link) < 0 for link in some):
+            raise ValueError(
+                "Expected links between words that are counted from 0. Received: the links "
+                f"{some!r:.80} of pair {number}."
+            )
     links = tf.ragged.constant(links, tf.int32, ragged_rank=1, inner_shape=(2,))
     return tf.data.Dataset.from_tensor_slices(links)
 
@@ -360,13 +366,11 @@ def check_count(name: str, count: int, pairs: tf.data.Dataset) -> None:
 
 def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Iterable[str]) -> tf.data.Dataset:
     """Return a dataset of the context of each pair."""
-    if not isinstance(contexts, tf.data.Dataset):
-        contexts = tf.constant(as_texts("contexts", contexts), tf.string)
-        contexts = tf.data.Dataset.from_tensor_slices(contexts)
-    count = int(contexts.cardinality())
-    if min(count, int(pairs.cardinality())) >= 0:
-        check_count("contexts", count, pairs)
-    return contexts
+    if isinstance(contexts, tf.data.Dataset):
+        contexts = map(as_string, contexts.as_numpy_iterator())
+    contexts = as_texts("contexts", contexts)
+    check_count("contexts", len(contexts), pairs)
+    return tf.data.Dataset.from_tensor_slices(tf.constant(contexts, tf.string))
 
 
 def as_pairs(
@@ -378,13 +382,20 @@ def as_pairs(
     if is_dataset or isinstance(pairs, Shards):
         return pairs
     if callable(pairs):
-        return _generated(lambda: rows(pairs(), source_key, target_key))
+        return _generated(lambda: _rows(pairs(), source_key, target_key))
     if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes | tf.data.Dataset):
         sides = [*map(_pair, rows(pairs, source_key, target_key))]
         if not sides:
             raise ValueError(f"Expected at least one pair. Received: pairs={pairs!r:.200}.")
         return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*sides, strict=True))))
     raise ValueError(f"{_EXPECTED_PAIRS} Received: pairs={pairs!r:.200}.")
+
+
+def _rows(pairs: Any, source_key: str, target_key: str) -> Any:
+    """Return the rows of pairs, which may be a dataset."""
+    if not isinstance(pairs, tf.data.Dataset):
+        return rows(pairs, source_key, target_key)
+    return (tuple(map(as_string, tf.nest.flatten(row))) for row in pairs.as_numpy_iterator())
 
 
 def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
@@ -399,14 +410,12 @@ def _generated(make_rows: Callable[[], Any]) -> tf.data.Dataset:
 
 
 def _pair(row: Any) -> tuple[str, str]:
-    """Return the source and the target of a row.
-
-    Further texts and numbers are refused, because they would be ignored.
-    """
-    pair = row[:2] if isinstance(row, tuple | list) else ()
-    if [*map(type, pair)] != [str, str] or any(isinstance(one, str | Real) for one in row[2:]):
+    """Return the source and the target of a row."""
+    texts = texts_of(row)
+    if len(texts) != 2:
         raise ValueError(
             f"{_EXPECTED_PAIRS} Received: a row {row!r:.200}. Write numbers as str(7), and pass "
             "other columns as contexts or sample_weight, or leave them out."
         )
-    return without_surrogates(pair[0]), without_surrogates(pair[1])
+    source, target = texts
+    return source, target

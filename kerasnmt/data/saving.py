@@ -32,10 +32,7 @@ def save_batches(dataset: Any, path: str | os.PathLike) -> None:
     """
     if not os.fspath(path).endswith(".npz"):
         raise ValueError(f"Expected a file name that ends with .npz. Received: path={str(path)!r}.")
-    if dataset.cardinality() == -1:
-        raise ValueError(
-            "Expected a finite dataset. Received: an infinite dataset. Remove repeat()."
-        )
+    check_finite(dataset)
     shapes = defaultdict(list)
     with atomic_write(path) as temporary:
         with zipfile.ZipFile(temporary, "w") as archive:
@@ -48,6 +45,15 @@ def save_batches(dataset: Any, path: str | os.PathLike) -> None:
                 _write(archive, f"shapes/{name}", np.array(shape, "int64"))
         if not shapes:
             raise ValueError("Expected at least one batch. Received: an empty dataset.")
+
+
+def check_finite(dataset: Any) -> None:
+    """Raise a `ValueError` if a `tf.data.Dataset` is infinite."""
+    if dataset.cardinality() == -1:
+        raise ValueError(
+            "Expected a finite dataset. Received: an infinite dataset. Remove repeat() and "
+            "first_epoch."
+        )
 
 
 def _write(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> None:

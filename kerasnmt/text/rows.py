@@ -1,6 +1,7 @@
 """Rows of a corpus of any type."""
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from kerasnmt.columns import (
     check_same_index,
     check_same_length,
     is_data_frame,
+    without_surrogates,
     without_tensor,
 )
 
@@ -72,6 +74,29 @@ def rows(corpus: Any, source_key: str = "source", target_key: str = "target") ->
     if isinstance(corpus, Iterable) and not isinstance(corpus, str | bytes | Mapping):
         return (_row(row, source_key, target_key) for row in corpus)
     return corpus
+
+
+def texts_of(row: Any) -> list[str]:
+    """Return the texts of a row: a sentence, or a source and a target.
+
+    What follows them in a tuple, such as links, is ignored. But a row with further texts or numbers
+    has no texts, because it could be a column, or one side of it.
+
+    Args:
+        row: Row of `rows`.
+
+    Returns:
+        The texts, or an empty list if the row has another form.
+    """
+    if isinstance(row, str):
+        row = (row,)
+    if not isinstance(row, tuple | list):
+        return []
+    texts, others = row[:2], row[2:]
+    is_row = all(isinstance(text, str) for text in texts)
+    if not is_row or any(isinstance(other, str | Real) for other in others):
+        return []
+    return [*map(without_surrogates, texts)]
 
 
 def _is_column(side: Any) -> bool:

@@ -6,8 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerasnmt.columns import without_surrogates
-from kerasnmt.text.rows import rows
+from kerasnmt.text.rows import rows, texts_of
 
 
 def sentences(dataset: Any) -> Iterator[str]:
@@ -15,7 +14,8 @@ def sentences(dataset: Any) -> Iterator[str]:
 
     Args:
         dataset: A `tf.data.Dataset` of strings or of `(source, target)` strings, batched or not; an
-            iterable of `str`; or any corpus that `rows` accepts.
+            iterable of `str`; any corpus that `rows` accepts; or a function that returns one of
+            these.
 
     Yields:
         The sentences as `str`. Bytes that are not UTF-8, and halves of surrogate pairs, become
@@ -24,6 +24,8 @@ def sentences(dataset: Any) -> Iterator[str]:
     Raises:
         ValueError: If `dataset` has entries that are not strings, is infinite, or has no sentences.
     """
+    if callable(dataset):
+        dataset = dataset()
     empty = True
     for text in _from_dataset(dataset) if isinstance(dataset, tf.data.Dataset) else _flat(dataset):
         if text.strip():
@@ -88,10 +90,10 @@ def _flat(corpus: Iterable) -> Iterator[str]:
             f"Received: dataset={corpus!r}."
         )
     for element in rows(corpus):
-        sides = element[:2] if isinstance(element, tuple | list) else (element,)
-        if not all(isinstance(text, str) for text in sides):
+        texts = texts_of(element)
+        if not texts:
             raise ValueError(
                 "Expected an iterable of str or of (source, target) pairs of str. "
-                f"Received: an element {element!r}."
+                f"Received: an element {element!r:.200}. Leave other columns and missing texts out."
             )
-        yield from map(without_surrogates, sides)
+        yield from texts

@@ -62,6 +62,8 @@ FEW_OR_MANY_SHAPES = pytest.mark.parametrize("few_shapes", [True, False])
 class Epoch(list):
     """The batches of an epoch in NumPy, which can be iterated like the dataset."""
 
+    cardinality = list.__len__
+
     def as_numpy_iterator(self):
         return iter(self)
 
@@ -437,6 +439,7 @@ ALIKE = [
     pandas.DataFrame(ROWS, columns=["source", "target"]),
     lambda: ({"source": a, "target": b} for a, b in ROWS),
     lambda: iter(ROWS),
+    lambda: dataset_of(ROWS),
 ]
 
 
@@ -479,6 +482,7 @@ def test_two_lists_that_could_be_columns_or_pairs_are_refused():
         (lambda: None, "Received: a function that returns None"),
         (list, r"Received: a function that returns <generator"),
         (lambda: iter(["a b"]), "Received: a row 'a b'"),
+        (lambda: tf.data.Dataset.from_tensor_slices(["a"]), r"Received: a row \('a',\)"),
     ],
 )
 def test_pairs_that_are_incomplete(pairs, message):
@@ -568,6 +572,8 @@ def test_alignments_of_another_number():
     filtered = dataset_of([("a", "1"), ("b", "2")]).filter(lambda source, target: source != "a")
     with pytest.raises(ValueError, match=r"1 alignments, unknown pairs\..* as a list"):
         batches(filtered, LETTERS, DIGITS, alignments=[[(0, 0)]])
+    with pytest.raises(ValueError, match=r"counted from 0\. Received: .*\(-1, 0\).* of pair 2\."):
+        batches(PAIRS[:2], LETTERS, DIGITS, alignments=[[], [(0, 0), (-1, 0)]])
 
 
 def test_alignments_of_a_dataset_that_is_read_once():
@@ -647,9 +653,14 @@ def test_contexts_that_do_not_fit():
     for contexts, message in (
         (["a"], r"Expected as many contexts as pairs. Received: 1 contexts, 2 pairs"),
         ("ab", r"Expected a list of texts. Received: contexts='ab', one string"),
+        (tf.data.Dataset.range(2), r"Received: contexts whose item 1 is .*0\)?, of type int64"),
+        # Its number of lines is unknown until it is read.
+        (tf.data.Dataset.from_tensors("a").filter(lambda text: True), "1 contexts, 2 pairs"),
     ):
         with pytest.raises(ValueError, match=message):
             batches([("a", "b")] * 2, words, contexts=contexts)
+    with pytest.raises(ValueError, match=r"2 contexts, unknown pairs\. .* as a list"):
+        batches(lambda: [("a", "b")] * 3, words, contexts=["a", "b"])
 
 
 @pytest.mark.parametrize(

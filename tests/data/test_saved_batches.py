@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasnmt.data import SavedBatches, batches, save_batches
+from kerasnmt.data import SavedBatches, batches, describe_batches, save_batches
 from kerasnmt.text import CharacterTokenizer, WordTokenizer
 from kerasnmt.zoo import luong_dot_lstm
 
@@ -186,6 +186,10 @@ def test_what_cannot_be_saved(dataset, tmp_path):
         save_batches(dataset, "train.h5")
     with pytest.raises(ValueError, match=r"Received: an infinite dataset"):
         save_batches(dataset.repeat(), tmp_path / "train.npz")
+    endless = batches(PAIRS, TOKENIZER, first_epoch=0)
+    for read in (describe_batches, lambda data: save_batches(data, tmp_path / "train.npz")):
+        with pytest.raises(ValueError, match=r"infinite dataset\. Remove repeat\(\) and first_ep"):
+            read(endless)
 
 
 def test_what_cannot_be_read(tmp_path):

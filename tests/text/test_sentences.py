@@ -10,7 +10,8 @@ IN_ORDER = ["one", "eins", "two", "drei"]
 def test_an_iterable_of_strings_or_pairs_is_flattened_without_blanks():
     assert list(sentences(PAIRS)) == IN_ORDER
     assert list(sentences(iter(["b", "", "a", "a"]))) == ["b", "a", "a"]
-    assert list(sentences([("one", "eins", (0, 0), "no text")])) == ["one", "eins"]
+    assert list(sentences([("one", "eins", (0, 0))])) == ["one", "eins"]
+    assert list(sentences(lambda: PAIRS)) == IN_ORDER
 
 
 def test_two_columns_are_read_whole():
@@ -36,6 +37,9 @@ def test_a_dataset_gives_the_same_sentences_batched_or_not():
         (7, "Received: dataset=7"),
         ([("a", 1)], r"pairs of str. Received: an element \('a', 1\)"),
         ([None], "Received: an element None"),
+        ((["a", "b", "c"], ["x", "y", None]), r"Received: an element \['a', 'b', 'c'\]. Leave oth"),
+        ([("one", "eins", "context")], r"Received: an element \('one', 'eins', 'context'\)"),
+        ([("one", "eins", 0.5)], "Received: an element"),
         ([], "at least one sentence that is not blank.*which has none"),
         (["", " \t"], "at least one sentence that is not blank.*which has none"),
         (tf.data.Dataset.range(3), "Expected a dataset of strings .* element_spec"),
