@@ -1,5 +1,7 @@
 """Weights between tokens, from links between words."""
 
+from collections.abc import Sequence
+
 import tensorflow as tf
 
 from kerasnmt.text import Tokenizer
@@ -31,19 +33,38 @@ def alignment_matrix(
     return tf.math.divide_no_nan(linked, tf.reduce_sum(linked, axis=1, keepdims=True))
 
 
-def words_of(tokenizer: Tokenizer, ids: tf.Tensor) -> tf.Tensor:
+def tokens_of(
+    tokenizer: Tokenizer, text: tf.Tensor | Sequence[str], ids: tf.RaggedTensor
+) -> tf.RaggedTensor:
+    """Return the tokens of texts, for `words_of`.
+
+    Args:
+        tokenizer: Tokenizer of the texts.
+        text: Texts, string `[batch]` or a list of `str`.
+        ids: Ids of the texts, int32 `[batch, (length)]`.
+
+    Returns:
+        String `[batch, (length)]`. An unknown word of `PunctuationTokenizer` keeps its joiners.
+    """
+    tokens = tokenizer.tokens(ids.flat_values)
+    if tokenizer.kind == "words_and_punctuation":
+        words = tokenizer.words(text).flat_values
+        tokens = tf.where(words == "", tokens, words)
+    return ids.with_flat_values(tokens)
+
+
+def words_of(tokenizer: Tokenizer, tokens: tf.Tensor) -> tf.Tensor:
     """Return the index of the word of each token of one sentence.
 
     This is `kerasnmt.text.word_indices` in TensorFlow ops.
 
     Args:
-        tokenizer: Tokenizer of the ids.
-        ids: Int32 `[length]`. The last id is the end token.
+        tokenizer: Tokenizer of the sentence.
+        tokens: Tokens without the end token, string `[length]`.
 
     Returns:
-        Int32 `[length]`, counted from 0, or -1 for the end token and single spaces.
+        Int32 `[length + 1]`, counted from 0, or -1 for the end token and single spaces.
     """
-    tokens = tokenizer.tokens(ids[:-1])
     if tokenizer.kind == "words":
         words = tf.range(tf.size(tokens))
     elif tokenizer.kind == "words_and_punctuation":
@@ -58,6 +79,9 @@ def words_of(tokenizer: Tokenizer, ids: tf.Tensor) -> tf.Tensor:
         unspaced = tf.strings.regex_full_match(tokens, f"▁*{UNSPACED}.*")
         ends = tf.strings.regex_full_match(tokens, f"(?s).*{UNSPACED}")
         unspaced |= tf.concat([[False], ends], axis=0)[:-1]
+        tags = tokenizer.tokens(tf.constant(tokenizer.tag_ids, tf.int32))
+        is_tag = tf.reduce_any(tokens[:, None] == tags, axis=1)
+        unspaced &= ~tf.concat([[False], is_tag], axis=0)[:-1]
         alone = unspaced & ~tf.strings.regex_full_match(tokens, r"▁*\p{M}.*") & ~_has_spaces(tokens)
         starts = tf.cast(~bare & (begins | after_bare | alone), tf.int32)
         words = tf.where(bare, -1, tf.cumsum(starts) - 1)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from kerasnmt.columns import as_string, as_texts, as_weights, check_same_index
-from kerasnmt.data.alignment_matrix import alignment_matrix, words_of
+from kerasnmt.data.alignment_matrix import alignment_matrix, tokens_of, words_of
 from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.buckets import Buckets
 from kerasnmt.data.filling import fill
@@ -208,7 +208,8 @@ def batches_of(
 
     def ids_of(chunks: tf.data.Dataset) -> tf.data.Dataset:
         ids = chunks.map(to_ids, tf.data.AUTOTUNE).unbatch()
-        return ids.map(lambda pair: pair)  # turns ragged tensors of one dimension into plain ones
+        # This also turns ragged tensors of one dimension into plain ones.
+        return ids.map(partial(_with_words, codec), tf.data.AUTOTUNE)
 
     if shards is not None:
         _check_only_pairs(**examples._asdict() | {"pairs": None, "cache": options.cache})
@@ -230,7 +231,7 @@ def batches_of(
         if options.shuffle:
             ids = shuffled(ids, options.shuffle_buffer)
         if examples.alignments is not None:
-            ids = ids.map(partial(_with_alignments, codec), tf.data.AUTOTUNE)
+            ids = ids.map(_with_alignments, tf.data.AUTOTUNE)
         windows = buckets.batches(ids)
         if options.fill:
             windows = windows.map(partial(fill, options))
@@ -270,7 +271,7 @@ def _to_ids(
 ) -> dict[str, tf.RaggedTensor]:
     """Turn a chunk of pairs into ids `[chunk, (length)]` with the end token.
 
-    Pairs with an empty or a long side are dropped.
+    Pairs with an empty or a long side are dropped. For links, there are the tokens of both sides.
     """
     source, target = example["pair"]
     alpha = options.subword_sampling
@@ -281,18 +282,31 @@ def _to_ids(
         kept &= one.row_lengths() < options.max_length
     pair = {name: with_end(tf.ragged.boolean_mask(one, kept)) for name, one in ids.items()}
     if "links" in example:
-        pair["links"] = tf.ragged.boolean_mask(example["links"], kept)
+        read = codec.source_tokenizer.normalize_source(source)
+        tokens = {
+            "links": example["links"],
+            "source_tokens": tokens_of(codec.source_tokenizer, read, ids["source_ids"]),
+            "target_tokens": tokens_of(codec.target_tokenizer, target, ids["targets"]),
+        }
+        pair |= {name: tf.ragged.boolean_mask(one, kept) for name, one in tokens.items()}
     if "weight" in example:
         pair["weight"] = tf.boolean_mask(example["weight"], kept)
     return pair
 
 
-def _with_alignments(codec: TranslationCodec, pair: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+def _with_words(codec: TranslationCodec, pair: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    """Replace the tokens, if there are links, by the words to which they belong."""
+    if "links" in pair:
+        source, target = (pair.pop(f"{side}_tokens") for side in ("source", "target"))
+        pair["source_words"] = words_of(codec.source_tokenizer, source)
+        pair["target_words"] = words_of(codec.target_tokenizer, target)
+    return pair
+
+
+def _with_alignments(pair: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     """Replace the links between words by a matrix over tokens."""
-    source_words = words_of(codec.source_tokenizer, pair["source_ids"])
-    target_words = words_of(codec.target_tokenizer, pair["targets"])
-    links = pair.pop("links")
-    return pair | {"alignments": alignment_matrix(source_words, target_words, links)}
+    names = ("source_words", "target_words", "links")
+    return pair | {"alignments": alignment_matrix(*(pair.pop(name) for name in names))}
 
 
 def _for_fit(

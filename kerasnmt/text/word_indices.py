@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from kerasnmt.text.tags import is_tag
+
 _NO_TEXT = ("", "<s>", "</s>")
 _KINDS = ("sentencepiece", "words", "words_and_punctuation", "characters")
 JOINER = "￭"  # U+FFED, at the side of a token of `PunctuationTokenizer` without a space
@@ -30,7 +32,8 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
 
     In a script without spaces between words, such as Chinese, Japanese or Thai, each piece or
     character is a word. A token without such characters is also separated from its neighbors
-    there. Combining characters belong to the word before them. If a sentence was split into words,
+    there. Combining characters belong to the word before them, and tags, such as `<ja>`, to the
+    word after them. If a sentence was split into words,
     so that it has spaces between its characters and at most five characters between two spaces on
     average, its words are those between spaces.
 
@@ -58,6 +61,7 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
         tokens, kind = _with_spaces(tokens), "sentencepiece"
     indices, word, at_boundary = [], -1, True
     before = ""  # the last character of the word so far
+    after_tag = False
     for token in tokens:
         if token in _NO_TEXT:
             indices.append(-1)
@@ -70,10 +74,10 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
             at_boundary = True
             indices.append(-1)
             continue
-        if not by_spaces and re.search(UNSPACED, text[0] + before):
+        if not (by_spaces or after_tag) and re.search(UNSPACED, text[0] + before):
             at_boundary |= not unicodedata.category(text[0]).startswith("M")
         word += at_boundary
-        at_boundary, before = False, text[-1]
+        at_boundary, before, after_tag = False, text[-1], is_tag(token)
         indices.append(word)
         if kind == "words":  # with a dictionary, a token can have several words
             word += len(text.split()) - 1

@@ -547,9 +547,29 @@ def test_words_in_graph_match_python(make):
     odd = ["(a), b's. \"", "  two   spaces ", "▁", "ß 🙂 x🙂y", "a\u00a0b a", "\u3000a"]
     unspaced = ["犬 a が b, 犬 が", "犬は寝るabc。 a.", "犬 が 寝る", "ที่ฉัน", "犬a b犬"]
     for text in [*texts, *odd, *unspaced]:
-        ids = tf.concat([tokenizer.tokenize([text])[0], [END_ID]], axis=0)
-        tokens = [token.decode() for token in tokenizer.tokens(ids).numpy()]
-        assert words_of(tokenizer, ids).numpy().tolist() == word_indices(tokens, tokenizer.kind)
+        ids = tokenizer.tokenize([text])[0]
+        tokens = tokenizer.tokens(ids)
+        words = [*word_indices([token.decode() for token in tokens.numpy()], tokenizer.kind), -1]
+        assert words_of(tokenizer, tokens).numpy().tolist() == words
+
+
+def test_unknown_punctuation_belongs_to_its_word():
+    tokenizer = PunctuationTokenizer(["good", "day", "foo", "bar"])
+    options = {"alignments": [[(0, 1), (1, 0)]], "few_shapes": False, "extended_vocabulary": True}
+    ((inputs, *_),) = batches([("good👍 day", "foo👍, bar")], tokenizer, **options)
+    # The words of the source are good👍 and day, those of the target foo👍, and bar.
+    np.testing.assert_array_equal(
+        inputs["alignments"][0], [[0, 0, 1, 0]] * 3 + [[0.5, 0.5, 0, 0], [0] * 4]
+    )
+
+
+def test_default_tags_belong_to_the_first_word():
+    characters = CharacterTokenizer([*"いぬab ", "<ja>"]).with_default_tags("ja")
+    links = {"alignments": [[(0, 0), (1, 1)]], "few_shapes": False}
+    ((inputs, *_),) = batches([("いぬ", "a b")], characters, **links)
+    np.testing.assert_array_equal(
+        inputs["alignments"][0], [[0.5, 0.5, 0, 0], [0] * 4, [0, 0, 1, 0], [0] * 4]
+    )
 
 
 @pytest.mark.parametrize(

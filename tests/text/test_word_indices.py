@@ -30,6 +30,10 @@ from kerasnmt.text import word_indices
         ("sentencepiece", ["▁ฉัน", "รัก", "แมว", "▁แมว", "ส"], [0, 1, 2, 3, 4]),
         ("characters", [*"ที่", "▁", "ฉ"], [0, 0, 0, -1, 1]),
         ("characters", [*"犬が", "▁", *"Tom"], [0, 1, -1, 2, 2, 2]),
+        # A tag belongs to the word after it, and <unk> is none.
+        ("characters", ["<ja>", *"いぬ"], [0, 0, 1]),
+        ("sentencepiece", ["▁", "<ja>", "<V>", "犬", "が", "<ja>", "▁犬"], [-1, 0, 0, 0, 1, 2, 3]),
+        ("characters", ["<unk>", "犬"], [0, 1]),
         # Chinese that was split into words, and Korean: words between spaces.
         ("sentencepiece", ["▁我", "们", "▁喜欢", "▁To", "m", "▁。"], [0, 0, 1, 2, 2, 3]),
         ("sentencepiece", ["▁한국", "어", "▁좋", "아"], [0, 0, 1, 1]),

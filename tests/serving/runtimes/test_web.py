@@ -89,11 +89,14 @@ def test_the_page_shows_the_words_of_the_last_search(copied, in_node):
     assert len({*texts}) > 3
 
 
-def test_spaces_are_those_of_python(site, in_node):
-    tokens = ["\x1c\x1f", "a\x1db", "c\ufeffd", "\x85", "\ufeff", "e\u3000f", "\u200b", "g"]
+def test_spaces_and_tags_are_those_of_python(site, in_node):
+    rows = [
+        (["\x1c\x1f", "a\x1db", "c\ufeffd", "\x85", "\ufeff", "e\u3000f", "\u200b", "g"], "words"),
+        (["<ja>", *"いぬ", "<unk>", "犬", "<0x41>", "犬", "<V>", "<ja>", "犬"], "characters"),
+    ]
     program = """import { wordIndices } from "./words.js";
-    answer = wordIndices(data, "words");"""
-    assert in_node(site, program, tokens) == word_indices(tokens, "words")
+    answer = data.map((row) => wordIndices(...row));"""
+    assert in_node(site, program, rows) == [word_indices(*row) for row in rows]
 
 
 def test_calls_at_the_same_time(site, in_node):

@@ -1,7 +1,7 @@
 /** Tokenizers of `kerasnmt.text`: they give the same ids and texts as the library in Python. */
 
 import { readModel, SentencePiece } from "./sentencepiece.js";
-import { JOINER } from "./words.js";
+import { isTag, JOINER } from "./words.js";
 
 export const [PAD_ID, UNKNOWN_ID, START_ID, END_ID] = [0, 1, 2, 3];
 const NO_LETTER = "\ue000"; // private, so that no piece contains it
@@ -49,7 +49,7 @@ class Tokenizer {
   constructor(entries, defaultTags = "") {
     this.entries = ["", "<unk>", "<s>", "</s>", ...entries];
     this.defaultTags = defaultTags;
-    this.starts = entries.filter((one) => /^<[^<>\s]+>$/u.test(one));
+    this.starts = entries.filter(isTag);
   }
 
   /** Turn a source into ids, without the end token. */

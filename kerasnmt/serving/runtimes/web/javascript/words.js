@@ -17,6 +17,10 @@ const LEAVE_UNSPACED = [
 ];
 const LONGEST_MEAN_WORD = 5;
 
+/** Return whether a text is a single tag, such as `<ja>`. */
+export const isTag = (text) =>
+  /^<[^<>\s\0]+>$/u.test(text) && !/^<(pad|unk|\/?s|0x[0-9A-F]{2})>$/.test(text);
+
 /**
  * Return the index of the word to which each token of a sentence belongs.
  *
@@ -32,6 +36,7 @@ export function wordIndices(tokens, kind) {
   let word = -1;
   let atBoundary = true;
   let before = ""; // the last character of the word so far
+  let afterTag = false;
   return spaced.map((token) => {
     if (NO_TEXT.includes(token)) return -1;
     atBoundary ||= kind === "words" || token.startsWith("▁");
@@ -42,10 +47,12 @@ export function wordIndices(tokens, kind) {
       return -1;
     }
     const [first] = text;
-    if (!bySpaces && IS_UNSPACED.test(first + before)) atBoundary ||= !/\p{M}/u.test(first);
+    if (!bySpaces && !afterTag && IS_UNSPACED.test(first + before))
+      atBoundary ||= !/\p{M}/u.test(first);
     if (atBoundary) word++;
     atBoundary = false;
     before = [...text].at(-1);
+    afterTag = isTag(token);
     const index = word;
     // With a dictionary, a token can have several words.
     if (kind === "words") word += words.length - 1;
