@@ -8,6 +8,8 @@ PAD_ID = 0
 UNKNOWN_ID = 1
 START_ID = 2
 END_ID = 3
+# First id that stands for text.
+FIRST_WORD_ID = 4
 # Inputs of a model with the ids of the texts that it reads.
 SOURCE_IDS = ("source_ids", "context_ids")
 # Maximum number of tokens of a context, including its end token. Longer contexts are truncated.

@@ -46,6 +46,7 @@ COMMON = {
     "atomic_write",
     "backends",
     "calibration",
+    "checksum",
     "columns",
     "config_parts",
     "extras",

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from kerasnmt.sizes import check_integer
+from kerasnmt.sizes import check_size
 
 # Number of pairs of each split.
 SIZES = {"train": 50_000, "validation": 5_000, "test": 5_000, "unseen_names": 5_000}
@@ -66,9 +66,7 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
             f"Expected a split of the built-in corpus. Received: split={split!r}. Choose one of "
             f"{', '.join(SIZES)}."
         )
-    check_integer("size", size)
-    if size < 1:
-        raise ValueError(f"Expected at least 1 pair. Received: size={size}.")
+    check_size("size", size)
     if size > SIZES[split]:
         raise ValueError(
             f"Expected size at most {SIZES[split]:,}, the number of pairs of the split {split!r} "

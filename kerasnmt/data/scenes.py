@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kerasnmt.sizes import check_size
+
 # Cells on each side of the grid, and pixels on each side of a cell.
 GRID, CELL = 4, 16
 SPLITS = ("train", "validation", "test")
@@ -117,15 +119,14 @@ def builtin_scenes(size: int, split: str = "train", seed: int = 1) -> list[Scene
         A list of `Scene(image, captions, objects)`.
 
     Raises:
-        ValueError: If `split` is unknown, or `size` is not between 1 and 200,000.
+        ValueError: If `split` is unknown, or `size` is no integer from 1 to 200,000.
     """
     if split not in SPLITS:
         raise ValueError(
             f"Expected a split of the built-in scenes. Received: split={split!r}. Choose one of "
             f"{', '.join(SPLITS)}."
         )
-    if not 1 <= size <= _MOST:
-        raise ValueError(f"Expected 1 to {_MOST:,} scenes. Received: size={size}.")
+    check_size("size", size, most=_MOST)
     random = Random(seed)
     scenes: dict[str, Scene] = {}
     while len(scenes) < size:

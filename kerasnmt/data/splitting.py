@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from kerasnmt.sizes import check_size
+
 
 def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
     """Add rows of padding to batches, so that all devices get the same number of rows.
@@ -28,10 +30,9 @@ def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
         a multiple of `replicas`.
 
     Raises:
-        ValueError: If `replicas` is below 1.
+        ValueError: If `replicas` is no integer of at least 1.
     """
-    if replicas < 1:
-        raise ValueError(f"Expected at least 1 replica. Received: replicas={replicas}.")
+    check_size("replicas", replicas)
 
     def fill(tensor: tf.Tensor) -> tf.Tensor:
         missing = -tf.shape(tensor)[0] % replicas

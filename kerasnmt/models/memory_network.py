@@ -7,12 +7,10 @@ import keras
 import numpy as np
 from keras import ops
 
-from kerasnmt.ids import END_ID
+from kerasnmt.ids import FIRST_WORD_ID
 from kerasnmt.layers import MemoryHop, VocabularyProjection, build_once
 from kerasnmt.models.checks import check_ids, check_names, check_takes_logits, check_vocabulary
 from kerasnmt.models.text_model import TextModel
-
-FIRST_WORD = END_ID + 1
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -126,9 +124,9 @@ class MemoryNetwork(TextModel):
         """
         log_probabilities = self.generator.next_log_probability(self(inputs))
         # Padding, the unknown word, and the start and end tokens are not answers.
-        words = log_probabilities[:, FIRST_WORD:]
+        words = log_probabilities[:, FIRST_WORD_ID:]
         best = ops.cast(ops.argmax(words, axis=-1), "int32")
-        return best + FIRST_WORD, ops.max(words, axis=-1)
+        return best + FIRST_WORD_ID, ops.max(words, axis=-1)
 
     def inspect(self, inputs: dict[str, Any]) -> tuple[Any, Any]:
         """Return the log-probabilities of all answers, and where each hop looked.

@@ -1,6 +1,5 @@
 """Presets, which are folders with a trained model that others can load."""
 
-import hashlib
 import json
 import math
 import os
@@ -11,18 +10,18 @@ from typing import Any
 import keras
 
 from kerasnmt.atomic_write import atomic_folder, atomic_write
+from kerasnmt.checksum import sha256
 from kerasnmt.config_parts import parts_of_config
-from kerasnmt.decoding import TranslationOptions
+from kerasnmt.decoding import SearchOptions, TranslationOptions
 from kerasnmt.extras import MissingPackageError
 from kerasnmt.kinds import kind_of
 from kerasnmt.models.in_float32 import in_float32
+from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets.card import preset_card
 from kerasnmt.presets.choosing import task_of_preset
-from kerasnmt.presets.weights import FORMATS, read_weights, write_weights
-from kerasnmt.models.search_model import SearchModel
-from kerasnmt.nearest_name import unknown_name_message
 from kerasnmt.presets.folders import CONFIG, METADATA
 from kerasnmt.presets.metadata import ABOUT, FORMAT, TOKENIZER, WEIGHTS, is_of, read_metadata
+from kerasnmt.presets.weights import FORMATS, read_weights, write_weights
 from kerasnmt.shortlist import Shortlist
 from kerasnmt.version import __version__
 
@@ -78,7 +77,7 @@ class Preset:
         Raises:
             ValueError: If an option is not valid.
         """
-        return _checked_search(self.about, f"{self.folder / METADATA}: ")
+        return _checked_search(self.about, TranslationOptions, f"{self.folder / METADATA}: ")
 
     @property
     def low_score(self) -> float | None:
@@ -165,12 +164,9 @@ class Preset:
         with atomic_write(self.folder / METADATA) as temporary:
             temporary.write_text(_json(self.metadata), encoding="utf-8")
 
-    def _read(self, name: str) -> str:
-        return (self.folder / name).read_text(encoding="utf-8")
-
     def _read_json(self, name: str) -> dict[str, Any]:
         try:
-            document = json.loads(self._read(name))
+            document = json.loads((self.folder / name).read_text(encoding="utf-8"))
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
@@ -185,7 +181,7 @@ class Preset:
         path, expected = self.folder / name, self.metadata["files"][name]["sha256"]
         if not path.exists():
             raise ValueError(f"{path}: the file is missing. Copy the preset again.")
-        if (received := _sha256(path)) != expected:
+        if (received := sha256(path)) != expected:
             raise ValueError(
                 f"{path}: the file is damaged, or belongs to another preset: expected the SHA-256 "
                 f"{expected:.12}…. Received: {received:.12}…. Copy the preset again."
@@ -290,12 +286,12 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
                 f"'I am here.'}}, and an output, a string. Received: {example!r:.200}"
             )
     if about.get("search"):
-        if not isinstance(model, SearchModel):
+        if model.options_class is None:
             raise ValueError(
                 f"Expected no about.search, because {model.name} does not search. Received: "
                 f"about.search={about['search']!r}"
             )
-        _checked_search(about)
+        _checked_search(about, model.options_class)
     try:
         text = json.dumps(dict(about), allow_nan=False, ensure_ascii=False)
         return json.loads(text.encode("utf-8"))
@@ -305,10 +301,12 @@ def _checked_about(about: Mapping[str, Any], model: keras.Model) -> dict[str, An
         ) from error
 
 
-def _checked_search(about: Mapping[str, Any], origin: str = "") -> dict[str, Any]:
+def _checked_search(
+    about: Mapping[str, Any], kind: type[SearchOptions], origin: str = ""
+) -> dict[str, Any]:
     """Return the search options of a description, and check them."""
     try:
-        return TranslationOptions.with_changes(about.get("search", {}), [])
+        return kind.with_changes(about.get("search", {}), [])
     except ValueError as error:
         raise ValueError(f"{origin}about.search: {error}") from error
 
@@ -319,9 +317,4 @@ def _json(value: Any) -> str:
 
 def _file(path: Path) -> dict[str, Any]:
     """Return the entry of a file in the metadata."""
-    return {"bytes": path.stat().st_size, "sha256": _sha256(path)}
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": sha256(path)}

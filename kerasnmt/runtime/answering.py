@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.ids import END_ID, PAD_ID
+from kerasnmt.ids import FIRST_WORD_ID, PAD_ID
 from kerasnmt.runtime.onnx_graphs import ANSWER, OnnxGraph
 from kerasnmt.runtime.onnx_model import OnnxModel, as_bytes, padded
-
-_FIRST_WORD = END_ID + 1
 
 
 class OnnxAnswering(OnnxModel):
@@ -36,8 +34,8 @@ class OnnxAnswering(OnnxModel):
         questions = self._ids(question)
         empty = np.array([not ids for ids in questions])
         inputs = {"story_ids": self._story_ids(story), "question_ids": _at_least_one(questions)}
-        words = self._graph(inputs)["log_probabilities"][:, _FIRST_WORD:]
-        best = words.argmax(axis=1)[:, None] + _FIRST_WORD
+        words = self._graph(inputs)["log_probabilities"][:, FIRST_WORD_ID:]
+        best = words.argmax(axis=1)[:, None] + FIRST_WORD_ID
         answers = [text.encode() for text in self._target.decode(best.tolist())]
         return {
             "answer": np.where(empty, b"", np.array(answers, object)),

@@ -1,10 +1,10 @@
 """Loading of the folders that `export_onnx` writes."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from kerasnmt.checksum import sha256
 from kerasnmt.extras import MissingPackageError
 from kerasnmt.runtime.answering import OnnxAnswering
 from kerasnmt.runtime.captioning import OnnxCaptioning
@@ -83,9 +83,3 @@ def load_onnx(directory: str | Path, changes: Sequence[str] = (), **options) -> 
         raise
     except Exception as error:  # ONNX Runtime has errors of its own
         raise ValueError(f"{directory}: the model cannot be loaded: {error}") from error
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 checksum of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

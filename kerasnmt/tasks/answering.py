@@ -8,7 +8,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from kerasnmt.models.memory_network import FIRST_WORD
+from kerasnmt.ids import FIRST_WORD_ID
 from kerasnmt.tasks.search_task import CHOICES
 from kerasnmt.tasks.task import Steps, Task
 from kerasnmt.text.stories import story_ids
@@ -105,11 +105,11 @@ class AnsweringTask(Task):
 
     def _inspect(self, batch: dict[str, Any]) -> dict[str, Any]:
         log_probabilities, weights = self.applied(self.model.inspect)(batch)
-        words = log_probabilities[:, FIRST_WORD:]
+        words = log_probabilities[:, FIRST_WORD_ID:]
         best, ids = ops.top_k(words, min(CHOICES, words.shape[-1]))
         return {
             "weights": weights,
-            "choice_ids": ops.cast(ids, "int32") + FIRST_WORD,
+            "choice_ids": ops.cast(ids, "int32") + FIRST_WORD_ID,
             "choice_log_probabilities": best,
             "story_ids": batch["story_ids"],
         }

@@ -1,7 +1,7 @@
 """Tokenizers that run in a TensorFlow graph, and the training of their vocabularies."""
 
 from .character_tokenizer import CharacterTokenizer
-from .extended_source import ExtendedSource
+from .extended_ids import ExtendedSource
 from .glossary import Glossary
 from .guess_kind import guess_kind
 from .plain_word_tokenizer import PlainWordTokenizer

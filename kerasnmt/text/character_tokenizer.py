@@ -142,7 +142,7 @@ class CharacterTokenizer(VocabularyTokenizer):
             The tokenizer.
 
         Raises:
-            ValueError: See `VocabularyTokenizer.train`.
+            ValueError: See `WordTokenizer.train`, or if `normalization` is unknown.
         """
         form = _form(normalization)
 

@@ -4,9 +4,27 @@ All functions run in a graph, on flat values. They find equal words of a row wit
 `tf.unique`, so a source may have any length.
 """
 
+from typing import NamedTuple
+
 import tensorflow as tf
 
 from kerasnmt.ids import UNKNOWN_ID
+
+
+class ExtendedSource(NamedTuple):
+    """Result of `Tokenizer.tokenize_source` for a batch of texts.
+
+    Attributes:
+        ids: Ids of `tokenize`, int32 `[batch, (length)]`, all below the vocabulary size.
+        extended_ids: The same ids, int32 `[batch, (length)]`, except for words outside the
+            vocabulary, whose ids start with the vocabulary size.
+        unknown_words: Words outside the vocabulary, in the order of their ids, string
+            `[batch, (unknown)]`.
+    """
+
+    ids: tf.RaggedTensor
+    extended_ids: tf.RaggedTensor
+    unknown_words: tf.RaggedTensor
 
 
 def find_unknown_words(ids: tf.RaggedTensor, words: tf.RaggedTensor) -> tf.RaggedTensor:

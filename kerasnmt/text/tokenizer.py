@@ -11,8 +11,12 @@ import kerasnmt.text.tensorflow_on_cpu  # noqa: F401
 from kerasnmt.columns import without_surrogates
 from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.languages import closest_tag, language_code
-from kerasnmt.text.extended_ids import extended_ids, find_unknown_words, words_of_extended_ids
-from kerasnmt.text.extended_source import ExtendedSource
+from kerasnmt.text.extended_ids import (
+    ExtendedSource,
+    extended_ids,
+    find_unknown_words,
+    words_of_extended_ids,
+)
 from kerasnmt.text.tags import default_start, is_tag, unknown_tags_message
 from kerasnmt.text.targets import kept
 from kerasnmt.text.whole_words import word_places

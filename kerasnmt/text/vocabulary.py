@@ -7,6 +7,7 @@ from typing import Any, Self
 import tensorflow as tf
 
 from kerasnmt.columns import as_texts
+from kerasnmt.sizes import check_size
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tokenizer import Tokenizer
 
@@ -14,34 +15,8 @@ from kerasnmt.text.tokenizer import Tokenizer
 class VocabularyTokenizer(Tokenizer):
     """Base class of tokenizers whose vocabulary is a list of entries, such as words.
 
-    A subclass implements `_units`. Its constructor takes the list and its counts.
+    The constructor of a subclass takes the list and its counts.
     """
-
-    @classmethod
-    def train(
-        cls,
-        dataset: tf.data.Dataset | Iterable,
-        vocabulary_size: int | None = None,
-        *,
-        sample: int = 1_000_000,
-    ) -> Self:
-        """Choose the most frequent entries. Ties are sorted by code points.
-
-        Args:
-            dataset: See `Tokenizer.train`.
-            vocabulary_size: Maximum number of ids, including the four special ids, or None for all
-                entries of the corpus.
-            sample: Maximum number of sentences, drawn at random. An entry that occurs in none of
-                them stays unknown.
-
-        Returns:
-            The tokenizer.
-
-        Raises:
-            ValueError: If the corpus is empty or has entries that are not strings, or
-                `vocabulary_size` is below 5.
-        """
-        return cls._from_units(dataset, cls._units, vocabulary_size, sample)
 
     @classmethod
     def _from_units(
@@ -60,11 +35,6 @@ class VocabularyTokenizer(Tokenizer):
         entries = most_frequent(counts, vocabulary_size)
         return cls(entries, counts_of_ids(counts, entries, len(texts)), **options)
 
-    @classmethod
-    def _units(cls, texts: Sequence[str]) -> Iterable[Iterable[str]]:
-        """Return the units of each text that can be entries of the vocabulary."""
-        raise NotImplementedError
-
 
 def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
     """Return the entries with ids from 4, most frequent first. Ties are sorted by code points.
@@ -78,13 +48,10 @@ def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
         At most `vocabulary_size - 4` entries.
 
     Raises:
-        ValueError: If `vocabulary_size` is below 5, or there are no entries.
+        ValueError: If `vocabulary_size` is no integer of at least 5, or there are no entries.
     """
-    if vocabulary_size is not None and vocabulary_size < 5:
-        raise ValueError(
-            "Expected a vocabulary_size of at least 5, because four ids are special. "
-            f"Received: vocabulary_size={vocabulary_size}."
-        )
+    if vocabulary_size is not None:
+        check_size("vocabulary_size", vocabulary_size, least=5)
     if not counts:
         raise ValueError(
             "Expected a corpus with words or characters. Received: only spaces and reserved words, "

@@ -1,7 +1,7 @@
 """Tokenizer of whole words."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
 
 import keras
 import tensorflow as tf
@@ -54,6 +54,32 @@ class WordTokenizer(VocabularyTokenizer):
     def _split(text: tf.Tensor) -> tf.RaggedTensor:
         """Split texts `[batch]` into words `[batch, (length)]`."""
         return tf.strings.split(text)
+
+    @classmethod
+    def train(
+        cls,
+        dataset: tf.data.Dataset | Iterable,
+        vocabulary_size: int | None = None,
+        *,
+        sample: int = 1_000_000,
+    ) -> Self:
+        """Choose the most frequent words. Ties are sorted by code points.
+
+        Args:
+            dataset: See `Tokenizer.train`.
+            vocabulary_size: Maximum number of ids, including the four special ids, or None for all
+                words of the corpus.
+            sample: Maximum number of sentences, drawn at random. A word that occurs in none of them
+                stays unknown.
+
+        Returns:
+            The tokenizer.
+
+        Raises:
+            ValueError: If the corpus is empty or has entries that are not strings, or
+                `vocabulary_size` is no integer of at least 5.
+        """
+        return cls._from_units(dataset, cls._units, vocabulary_size, sample)
 
     @classmethod
     def _units(cls, texts: Sequence[str]) -> Iterator[list[str]]:

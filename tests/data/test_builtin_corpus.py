@@ -148,7 +148,7 @@ def test_unknown_split():
 
 @pytest.mark.parametrize("size", [0, -3])
 def test_size_below_one(size):
-    with pytest.raises(ValueError, match=rf"at least 1 pair\. Received: size={size}\."):
+    with pytest.raises(ValueError, match=rf"size to be at least 1\. Received: size={size}\."):
         builtin_corpus(size)
 
 

@@ -85,7 +85,8 @@ def test_words_name_their_objects():
     ("arguments", "message"),
     [
         ({"size": 1, "split": "dev"}, r"Received: split='dev'\. Choose one of train, validation"),
-        ({"size": 0}, r"Expected 1 to 200,000 scenes. Received: size=0"),
+        ({"size": 0}, r"Expected size to be at least 1\. Received: size=0"),
+        ({"size": 2.5}, r"an integer as size\. Received: size=2\.5"),
     ],
 )
 def test_arguments_that_do_not_fit(arguments, message):

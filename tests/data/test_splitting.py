@@ -18,5 +18,5 @@ def test_rows_are_filled_up():
     assert next(iter(even))[1].shape == (5, 3)
     alone = split_evenly(tf.data.Dataset.from_tensors(batch), 1)
     assert next(iter(alone))[1].shape == (5, 3)
-    with pytest.raises(ValueError, match=r"at least 1 replica\. Received: replicas=0"):
+    with pytest.raises(ValueError, match=r"replicas to be at least 1\. Received: replicas=0"):
         split_evenly(even, 0)

@@ -524,6 +524,8 @@ def test_captions_and_answers(tmp_path):
         ValueError, match=r"no about\.search, because memory_network does not search"
     ):
         network.save_to_preset(tmp_path / "other", about={"search": {"beam_size": 2}})
+    with pytest.raises(ValueError, match=r"about\.search: unknown search option 'sentence_case'"):
+        captions.save_to_preset(tmp_path / "other", about={"search": {"sentence_case": True}})
 
 
 def test_a_preset_of_an_earlier_version():

@@ -22,8 +22,10 @@ def test_all_words(size):
 
 
 def test_a_vocabulary_without_a_word_is_refused():
-    with pytest.raises(ValueError, match=r"at least 5, because four ids .*vocabulary_size=4"):
+    with pytest.raises(ValueError, match=r"at least 5\. Received: vocabulary_size=4"):
         WordTokenizer.train(["a b a"], 4)
+    with pytest.raises(ValueError, match=r"an integer as vocabulary_size\. Received: .*=5\.0"):
+        WordTokenizer.train(["a b a"], 5.0)
 
 
 def test_a_sample_is_drawn_from_all_of_the_corpus():

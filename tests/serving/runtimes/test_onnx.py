@@ -12,10 +12,10 @@ import onnxruntime
 import pytest
 
 from kerasnmt import layers, zoo
+from kerasnmt.checksum import sha256
 from kerasnmt.cli.loading import SearchChanges, load_run_translator, load_translator
 from kerasnmt.models import Seq2Seq
 from kerasnmt.runtime import load, load_onnx
-from kerasnmt.runtime.loading import sha256
 from kerasnmt.runtime.onnx_graphs import OnnxGraphs
 from kerasnmt.serving import check_export, export_onnx
 from kerasnmt.serving.runtimes.onnx.graphs import make_graphs
@@ -243,7 +243,7 @@ def test_confidence_in_empty_texts(exported):
     model, folder = exported
     ours, theirs = load(folder), Translator(task_of(model, **OPTIONS))
     check_confidence(ours, theirs, ["", " "])
-    assert [one.text for one in ours.confidence(["", "dog"], batch_size=1)][0] == ""
+    assert ours.confidence(["", "dog"], batch_size=1)[0].text == ""
     answers = [one.n_best_confidence([" "]) for one in (ours, theirs)]
     assert [[(one.text, one.score, one.words) for one in row] for row in answers[0]] == [
         [(one.text, one.score, one.words) for one in row] for row in answers[1]

@@ -12,9 +12,9 @@ import pytest
 
 from kerasnmt import zoo
 from kerasnmt.calibration import Calibration
+from kerasnmt.checksum import sha256
 from kerasnmt.data import builtin_corpus
 from kerasnmt.runtime import load
-from kerasnmt.runtime.loading import sha256
 from kerasnmt.serving import export_onnx
 from kerasnmt.serving.runtimes.web.export import write_scripts
 from kerasnmt.serving.server.task_page_models import SearchPageModel

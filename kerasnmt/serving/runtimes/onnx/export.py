@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import keras
 
 from kerasnmt.atomic_write import atomic_folder
+from kerasnmt.checksum import sha256
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, extended
-from kerasnmt.runtime.loading import FORMAT, MODELS, sha256
+from kerasnmt.runtime.loading import FORMAT, MODELS
 from kerasnmt.runtime.onnx_graphs import ANSWER, ENCODER, STEP
 from kerasnmt.runtime.search_model import described_search
 from kerasnmt.serving.runtimes.export_module import ExportModule
