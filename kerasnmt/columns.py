@@ -33,7 +33,7 @@ def as_texts(name: str, values: Any) -> list[str]:
 
 
 def as_string(text: Any) -> Any:
-    """Return bytes as `str`, where those that are not UTF-8 are U+FFFD, and other values as is."""
+    """Return bytes as `str`, with U+FFFD for those that are not UTF-8, and other values as is."""
     return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerasnmt.columns import as_string
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.ids import (
     END_ID,
@@ -60,7 +61,7 @@ class _Source(NamedTuple):
 
         They are not in capitals if the prefix has lowercase letters.
         """
-        lower = [has_lowercase(_string(prefix)) for prefix in prefixes]
+        lower = [has_lowercase(as_string(prefix)) for prefix in prefixes]
         return self._replace(
             known=["" if prefix else one for one, prefix in zip(self.known, prefixes, strict=True)],
             capitals=[one and not no for one, no in zip(self.capitals, lower, strict=True)],
@@ -118,7 +119,7 @@ class OnnxTranslation(OnnxSearchModel):
         """
         check_streams(self._options)
         request = {name: one for name, one in request.items() if one or name != "prefix"}
-        text: Any = _string(request["text"]) if self._parts else request["text"]
+        text: Any = as_string(request["text"]) if self._parts else request["text"]
         (parts,) = checked_parts([text], ["prefix" in request], self._parts, 1)
         streams = [self._streamed(**{**request, "text": part}) for part in parts]
         return joined(streams) if self._parts else streams[0]
@@ -172,7 +173,7 @@ class OnnxTranslation(OnnxSearchModel):
         """Return the parts of each text that are translated one by one."""
         if self._parts is None:
             return [[as_bytes(one)] for one in text]
-        return [[*map(as_bytes, self._parts.split(_string(one)))] for one in text]
+        return [[*map(as_bytes, self._parts.split(as_string(one)))] for one in text]
 
     def _continued(
         self, prefix: Texts, text: Texts, context: Texts | None = None
@@ -338,7 +339,7 @@ class OnnxTranslation(OnnxSearchModel):
             unknown_words,
             words,
             known=[*map(self._known, text)],
-            capitals=[self._sentence_case and in_capitals(_string(one), tags) for one in text],
+            capitals=[self._sentence_case and in_capitals(as_string(one), tags) for one in text],
         )
 
     def _encoded(self, text: Texts) -> list[list[int]]:
@@ -350,12 +351,12 @@ class OnnxTranslation(OnnxSearchModel):
         if not self._sentence_case:
             return text
         tags = self.description["source_tags"]
-        pairs = ((one, in_sentence_case(_string(one), tags)) for one in text)
-        return [one if cased == _string(one) else cased for one, cased in pairs]
+        pairs = ((one, in_sentence_case(as_string(one), tags)) for one in text)
+        return [one if cased == as_string(one) else cased for one, cased in pairs]
 
     def _known(self, text: str | bytes) -> str:
         """Return the translation of a text in the lexicon, or an empty string."""
-        return looked_up(_string(text), self._lexicon, self.description["source_tags"])
+        return looked_up(as_string(text), self._lexicon, self.description["source_tags"])
 
     def _extended(self, ids: list[int], words: list[str], known: list[str]) -> list[int]:
         """Replace unknown ids by the extended ids of their words."""
@@ -369,7 +370,7 @@ class OnnxTranslation(OnnxSearchModel):
 
     def _target_ids(self, target: Texts, source: _Source) -> list[list[int]]:
         texts = (
-            in_sentence_case(_string(text)) if upper and in_capitals(_string(text)) else text
+            in_sentence_case(as_string(text)) if upper and in_capitals(as_string(text)) else text
             for text, upper in zip(target, source.capitals, strict=True)
         )
         read = (self._target.split(as_bytes(text)) for text in texts)
@@ -448,10 +449,6 @@ class OnnxTranslation(OnnxSearchModel):
         ids["target_tokens"] = self._target, targets
         words = self._words(source)
         return {name: array_of_tokens(*pair, words) for name, pair in ids.items()}
-
-
-def _string(text: str | bytes) -> str:
-    return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
 def _unknown(ids: list[int], words: list[str]) -> list[str]:

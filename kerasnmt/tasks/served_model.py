@@ -5,6 +5,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from kerasnmt.columns import as_string
+
 # Score of a hypothesis that does not exist. It is finite, because JSON has no infinity.
 ABSENT_SCORE = -1e9
 
@@ -35,8 +37,7 @@ def whole_progress(outputs: Mapping[str, Any]) -> Progress:
         outputs: An answer, string `[1]`, and its `score`, `[1]`.
     """
     (name,) = outputs.keys() - {"score"}
-    text = np.asarray(outputs[name])[0]
-    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    text = as_string(np.asarray(outputs[name])[0])
     return Progress(text, "", float(np.asarray(outputs["score"])[0]))
 
 

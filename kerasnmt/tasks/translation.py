@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
+from kerasnmt.columns import as_string
 from kerasnmt.decoding import Hypotheses, SearchOptions, Terms, TranslationOptions
 from kerasnmt.ids import END_ID, PAD_ID
 from kerasnmt.tasks.search_task import SearchTask
@@ -262,10 +263,7 @@ class TranslationTask(SearchTask):
         See `SearchTask`. The parts of a text that is split follow each other.
         """
         request = {name: one for name, one in request.items() if one or name != "prefix"}
-        strings = {
-            name: one if isinstance(one, str) else one.decode("utf-8", "replace")
-            for name, one in request.items()
-        }
+        strings = {name: as_string(one) for name, one in request.items()}
         (parts,) = checked_parts([strings["text"]], ["prefix" in strings], self.parts, 1)
         streams = [self._progress_of_part({**strings, "text": part}) for part in parts]
         return streams[0] if self.parts is None else joined(streams)

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kerasnmt.columns import as_string
 from kerasnmt.ids import END_ID, UNKNOWN_ID
 from kerasnmt.text.tags import characters_and_tags, is_tag
 from kerasnmt.text.whole_words import NO_LETTER, word_places
@@ -152,7 +153,7 @@ class _Words(PlainTokenizer):
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
         words = self._words(text)
-        return [self._ids.get(word, UNKNOWN_ID) for word in words], [*map(_decoded, words)]
+        return [self._ids.get(word, UNKNOWN_ID) for word in words], [*map(as_string, words)]
 
     def _words(self, text: bytes) -> list[bytes]:
         return text.split()
@@ -176,7 +177,7 @@ class _WordsAndPunctuation(_Words):
     kind = "words_and_punctuation"
 
     def _words(self, text: bytes) -> list[bytes]:
-        words = _decoded(text).replace(JOINER, "■").encode().split()
+        words = as_string(text).replace(JOINER, "■").encode().split()
         return [token for word in words for token in self._parts(word.decode())]
 
     def _parts(self, text: str) -> list[bytes]:
@@ -221,7 +222,7 @@ class _Characters(PlainTokenizer):
         return self._with_tags(bare).encode("utf-8", "surrogateescape")
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
-        read = _decoded(text)
+        read = as_string(text)
         if self._form:
             read = unicodedata.normalize(self._form, read)
         characters = characters_and_tags(read, self._tags) if self._tags else [*read]
@@ -258,7 +259,7 @@ class _Pieces(PlainTokenizer):
 
         if not (self.normalization or self._default_tags):
             return text
-        tagged = self._with_tags(_decoded(text))
+        tagged = self._with_tags(as_string(text))
         if not self.normalization:
             return tagged.encode()
         return with_substitutes(tagged, self._substitutes).encode()
@@ -266,7 +267,7 @@ class _Pieces(PlainTokenizer):
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
         from kerasnmt.text.normalization import nfc
 
-        ids = self._processor.encode(nfc(_decoded(text)) if self.normalization else text)
+        ids = self._processor.encode(nfc(as_string(text)) if self.normalization else text)
         return ids, [""] * len(ids)
 
     def phrases(self, text: bytes) -> list[tuple[list[int], list[str]]]:
@@ -337,11 +338,6 @@ def _spans(classes: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield where each punctuation mark or symbol begins and ends."""
     for match in re.compile(_SIGN).finditer(classes, start, end):
         yield match.span()
-
-
-def _decoded(text: bytes) -> str:
-    """Return a text in which bytes that are not UTF-8 are U+FFFD."""
-    return text.decode("utf-8", "replace")
 
 
 def _stripped(text: str) -> str:
