@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from kerasnmt.extras import need
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
+from kerasnmt.sizes import check_integer
 from kerasnmt.text.normalization import NORMALIZATIONS, SPACES, nfc, substitutes
 from kerasnmt.text.sentences import sample_of_sentences
 from kerasnmt.text.tags import default_start, tags_of
@@ -161,6 +162,7 @@ class SentencePieceTokenizer(Tokenizer):
                 f"Expected normalization to be one of {NORMALIZATIONS}. Received: "
                 f"normalization={normalization!r}."
             )
+        check_integer("vocabulary_size", vocabulary_size)
         need("tensorflow_text")
         corpus = sample_of_sentences(dataset, sample)
         if composed := normalization == "nfc":

@@ -204,6 +204,8 @@ def test_a_vocabulary_beyond_the_corpus_is_refused_with_the_largest_that_is_poss
     assert SentencePieceTokenizer.train(CORPUS, largest).vocabulary_size == largest
     with pytest.raises(ValueError, match=f"at most {largest}, .* vocabulary_size={largest + 1}"):
         SentencePieceTokenizer.train(CORPUS, largest + 1)
+    with pytest.raises(ValueError, match=r"an integer as vocabulary_size\. Received: .*=10000\.0"):
+        SentencePieceTokenizer.train(CORPUS, 1e4)
 
 
 def test_a_vocabulary_too_small_for_the_characters_is_refused_with_the_smallest():
