@@ -338,18 +338,18 @@ class EncoderDecoder(SearchModel):
                 "Expected r_drop >= 0; usual values are 1 to 5, and 0 means no R-Drop. "
                 f"Received: r_drop={r_drop}"
             )
-        normalizer = _NORMALIZERS[loss] if named else self._normalizer
+        normalizer = _NORMALIZERS[loss] if named else self.output_normalizer
         if r_drop and (keras_loss is not None or normalizer != "softmax"):
             raise ValueError(
                 "Expected no loss with r_drop, which is a part of the model's own loss, the "
                 f"cross-entropy. Received: loss={loss!r:.60}, r_drop={r_drop}, and a model with "
-                f"normalizer={self._normalizer!r}. Omit one of them."
+                f"normalizer={self.output_normalizer!r}. Omit one of them."
             )
         sampling = ScheduledSampling(scheduled_sampling, self.sampling_generator)
         super().compile(optimizer=optimizer, loss=keras_loss, **kwargs)
         # Keras keeps the loss of an earlier call of `compile` if this call has none.
         self._has_own_loss = keras_loss is None
-        if normalizer != self._normalizer:
+        if normalizer != self.output_normalizer:
             self.decoder.generator.normalizer = normalizer
         metrics = [kwargs.get(name) for name in ("metrics", "weighted_metrics")]
         if metrics != [None, None]:  # Keras also keeps the metrics of an earlier call.
@@ -366,8 +366,8 @@ class EncoderDecoder(SearchModel):
         self.r_drop = r_drop
 
     @property
-    def _normalizer(self) -> str:
-        """Name of the normalizer of the output."""
+    def output_normalizer(self) -> str:
+        """Name of the normalizer of the output; see `compile`."""
         generator = self.decoder.generator
         return generator.normalizer if isinstance(generator, VocabularyProjection) else "softmax"
 
@@ -378,10 +378,11 @@ class EncoderDecoder(SearchModel):
                 "Expected no loss for a model that copies, because it returns no logits. Received: "
                 f"loss={loss!r:.60}. Omit loss to use the model's own loss."
             )
-        if keras_loss is not None and self._normalizer != "softmax":
+        normalizer = self.output_normalizer
+        if keras_loss is not None and normalizer != "softmax":
             raise ValueError(
-                f"Expected loss={self._normalizer!r} or none, because the output of the model is "
-                f"normalized by {self._normalizer}. Received: loss={loss!r:.60}. Compile with "
+                f"Expected loss={normalizer!r} or none, because the output of the model is "
+                f"normalized by {normalizer}. Received: loss={loss!r:.60}. Compile with "
                 'loss="cross_entropy" first to return to the softmax.'
             )
         generator = self.decoder.generator

@@ -119,14 +119,14 @@ def check_abilities(recipe: Recipe, model: Seq2Seq) -> None:
 def check_same_recipe(run: RunFolder, recipe: Recipe) -> None:
     """Check that a run is resumed with its recipe, where only the number of epochs may differ.
 
-    A recipe without a tokenizer for BLEU has the one that the run chose.
+    A recipe without a tokenizer for BLEU, or without a loss, has the one that the run chose.
 
     Raises:
         ValueError: If another value has changed. The error names the first one.
     """
     old, new = (dotted(part.model_dump(mode="json")) for part in (Recipe.load(run.recipe), recipe))
-    chosen = "training.bleu_tokenizer"
-    new[chosen] = new[chosen] or old[chosen]
+    for chosen in ("training.bleu_tokenizer", "training.loss"):
+        new[chosen] = new[chosen] or old[chosen]
     for key in old | new:
         if old.get(key) != new.get(key) and key != "training.epochs":
             raise ValueError(
@@ -202,7 +202,7 @@ def check_same_config(preset: Preset, model: Seq2Seq) -> None:
     """Check that the model of a recipe has the same config as the model of a preset to start from.
 
     Dropout rates, dtypes, seeds, initializers and frozen layers may differ, because they do not
-    change what the weights compute.
+    change what the weights compute. The normalizer of the output depends on the loss.
 
     Args:
         preset: Preset to start from.
@@ -223,6 +223,7 @@ def check_same_config(preset: Preset, model: Seq2Seq) -> None:
 
 _MAY_DIFFER = re.compile(
     r"dropout|dtype|seed|trainable|initializer|tokenizer|build_config|compile_config"
+    r"|generator\.config\.normalizer"
 )
 
 

@@ -49,7 +49,7 @@ class Prepared:
 
     @property
     def recipe(self) -> Recipe:
-        """Recipe of the run, with the tokenizer for BLEU."""
+        """Recipe of the run, with the tokenizer for BLEU and the loss."""
         return self.batches.recipe
 
     @property
@@ -91,7 +91,7 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
     processes.check_equal("data", corpora.fingerprints)
     processes.gather(lambda: start.check_lines(corpora))
     read = processes.share(lambda: start.read(corpora, trained))
-    training = recipe.training.model_copy(update={"bleu_tokenizer": read.bleu_tokenizer})
+    training = recipe.training.model_copy(update=read.chosen)
     recipe = recipe.model_copy(update={"training": training})
     with devices.scope(), precision(training.precision):
         make = get_model(recipe.model.name)

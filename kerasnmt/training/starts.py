@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from rich.console import Console
@@ -36,22 +36,30 @@ from kerasnmt.training.tokenizers import (
 
 
 class Trained(NamedTuple):
-    """Weights to start from, and the tokenizers that belong to them."""
+    """Weights to start from, and the tokenizers and the loss that belong to them."""
 
     weights: list[np.ndarray]
     tokenizers: dict[str, Tokenizer]
+    loss: str | None
+
+    @classmethod
+    def of(cls, model: Seq2Seq, tokenizers: dict[str, Tokenizer]) -> Self:
+        """Return the start from a model. An output with entmax has the loss of the same name."""
+        normalizer = model.output_normalizer
+        return cls(model.get_weights(), tokenizers, None if normalizer == "softmax" else normalizer)
 
 
 class Readings(NamedTuple):
     """What the first process reads in the data and in the folder of the run, for all processes.
 
     Attributes:
-        bleu_tokenizer: Tokenizer for BLEU of the whole run.
+        chosen: Values of the recipe's `training` for the whole run, where the recipe may have none:
+            the tokenizer for BLEU, and the loss.
         tokenizers: Tokenizers, in the order of the model's constructor.
         statistics: Statistics of an epoch of training, or None if they are not known.
     """
 
-    bleu_tokenizer: str
+    chosen: dict[str, str | None]
     tokenizers: dict[str, Tokenizer]
     statistics: EpochStatistics | None
 
@@ -89,7 +97,7 @@ class NewStart:
     def read(self, corpora: Corpora, trained: Trained | None) -> Readings:
         """Return what the first process reads for all processes."""
         return Readings(
-            self._bleu_tokenizer(corpora),
+            {"bleu_tokenizer": self._bleu_tokenizer(corpora), "loss": self.loss(trained)},
             trained.tokenizers if trained else self.tokenizers(corpora),
             self.statistics(corpora.readers),
         )
@@ -108,6 +116,10 @@ class NewStart:
     def bleu_tokenizer(self, references: Sequence[str]) -> str:
         """Return the tokenizer for BLEU of the recipe, or one that suits the references."""
         return bleu_tokenizer(references, self.recipe.training.bleu_tokenizer)
+
+    def loss(self, trained: Trained | None) -> str | None:
+        """Return the loss of the recipe, or of the model to start from."""
+        return self.recipe.training.loss or (trained.loss if trained else None)
 
     def check_lines(self, corpora: Corpora) -> None:
         """Raise a `ValueError` if a line of this process' shards is malformed."""
@@ -140,8 +152,16 @@ class NewStart:
         return Progress()
 
 
+class TrainedStart(NewStart):
+    """Start of a run with the tokenizers and the weights of a trained model."""
+
+    def restore(self, checkpoint: Checkpoint, model: Seq2Seq) -> Progress:
+        """Write the first checkpoint, because a resumed run does not read the trained model."""
+        return checkpoint.begin(model)
+
+
 @dataclass(frozen=True)
-class FurtherStart(NewStart):
+class FurtherStart(TrainedStart):
     """Start of a run with the tokenizers and the best model of another run.
 
     Attributes:
@@ -155,11 +175,11 @@ class FurtherStart(NewStart):
         self.earlier.check_trained()
         check_same_model(self.earlier, self.recipe)
         model = load_model(self.earlier.model, compile=False)
-        return Trained(model.get_weights(), load_tokenizers(self.earlier.tokenizers))
+        return Trained.of(model, load_tokenizers(self.earlier.tokenizers))
 
 
 @dataclass(frozen=True)
-class PresetStart(NewStart):
+class PresetStart(TrainedStart):
     """Start of a run with the tokenizers and the weights of a preset.
 
     Attributes:
@@ -174,7 +194,7 @@ class PresetStart(NewStart):
         model = self.preset.load()
         tokenizers = tokenizers_of(model)
         check_preset_tokenizers(self.preset, tokenizers, self.recipe)
-        return Trained(model.get_weights(), tokenizers)
+        return Trained.of(model, tokenizers)
 
     def check_model(self, model: Seq2Seq) -> None:
         """Check that the model has the architecture of the preset."""
@@ -199,6 +219,10 @@ class ResumedStart(NewStart):
         """Return the tokenizer for BLEU of the run, so that the scores of all epochs compare."""
         before = Recipe.load(self.run.recipe).training.bleu_tokenizer
         return bleu_tokenizer(references, before or "13a")  # earlier versions used 13a for all
+
+    def loss(self, trained: Trained | None) -> str | None:
+        """Return the loss of the run."""
+        return Recipe.load(self.run.recipe).training.loss
 
     def check_lines(self, corpora: Corpora) -> None:
         """Check nothing, because the run has checked the same lines."""

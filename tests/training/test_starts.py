@@ -6,19 +6,22 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from kerasnmt.models import Seq2Seq
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import Recipe, RunFolder, train
 from kerasnmt.training.prepared import prepare
 from kerasnmt.training.starts import NewStart, PresetStart, ResumedStart
+from kerasnmt.training.tokenizers import save_tokenizers, tokenizers_of
 from kerasnmt.zoo import bahdanau_gru, get_preset
 
 
-def recipe(**model):
+def recipe(training=None, **model):
     return Recipe.from_dict(
         {
             "model": {"name": "bahdanau_gru", "units": 4, "embedding_dim": 3, **model},
             "tokenizer": {"source": {"kind": "words"}, "target": {"kind": "words"}},
             "data": {"train": {"builtin": 20}, "validation": {"builtin": 2}},
+            "training": training or {},
         }
     )
 
@@ -50,6 +53,51 @@ def test_it_begins_with_the_weights_and_the_tokenizers(preset, trained, tmp_path
     assert training.model.source_tokenizer.tokenize(["dog ."]).to_list() == [[5, 6]]
     assert training.model.target_tokenizer.vocabulary_size == 6
     assert list(training.tokenizers) == ["source", "target"]
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """The weights and the normalizer of the output at each call of `fit`, which is interrupted."""
+    begun = []
+
+    def fit(self, *_, **options):
+        begun.append((self.get_weights(), self.decoder.generator.normalizer))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    return begun
+
+
+def interrupted(recipe, output, **options):
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, output, **options)
+
+
+def test_an_interruption_in_the_first_epoch_keeps_the_weights(preset, trained, tmp_path, begun):
+    run = RunFolder(tmp_path / "run")
+    for resume in (False, True):
+        interrupted(recipe(), run.path, init_from=preset, resume=resume)
+    for weights, _ in begun:
+        pairs = zip(weights, trained.get_weights(), strict=True)
+        assert all(np.array_equal(*pair) for pair in pairs)
+
+
+def test_the_loss_of_the_trained_model_is_kept(trained, tmp_path, begun):
+    """The recipe of the run has it, so that a resumed run keeps it too."""
+    entmax = trained.from_config(trained.get_config())
+    entmax.compile(loss="entmax15")
+    preset = entmax.save_to_preset(tmp_path / "preset", weights="float32")
+    earlier, run = RunFolder(tmp_path / "earlier"), RunFolder(tmp_path / "run")
+    earlier.path.mkdir()
+    recipe({"loss": "entmax15"}).save(earlier.recipe)
+    save_tokenizers(earlier.tokenizers, tokenizers_of(entmax))
+    entmax.save(earlier.model)
+    interrupted(recipe(), run.path, init_from=earlier.path)
+    interrupted(recipe(), run.path, resume=True)
+    assert [normalizer for _, normalizer in begun] == ["entmax15"] * 2
+    assert Recipe.load(run.recipe).training.loss == "entmax15"
+    for loss, kept in ((None, "entmax15"), ("cross_entropy", "cross_entropy")):
+        assert prepared(preset, tmp_path, recipe({"loss": loss})).recipe.training.loss == kept
 
 
 def test_a_shared_tokenizer(trained, tmp_path):

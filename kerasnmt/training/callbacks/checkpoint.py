@@ -137,6 +137,12 @@ class Checkpoint(keras.callbacks.Callback):
                 self.clock.set(*map(float, clock))
         return progress
 
+    def begin(self, model: keras.Model) -> Progress:
+        """Write the checkpoint of a model that is not trained yet, and return its progress."""
+        self.set_model(model)
+        self._write(Progress())
+        return Progress()
+
     def _latest(self) -> tuple[Progress, list[np.ndarray]]:
         """Return the progress and the arrays of the latest checkpoint that can be read."""
         problem = None
@@ -229,7 +235,7 @@ class Checkpoint(keras.callbacks.Callback):
                 path.unlink()
 
     def _kept_epochs(self) -> list[Progress]:
-        epochs = sorted(progress for progress in self._files() if not progress.batch)
+        epochs = sorted(one for one in self._files() if one.epoch and not one.batch)
         return epochs[max(len(epochs) - self.keep, 0) :]
 
     def _files(self) -> dict[Progress, Path]:

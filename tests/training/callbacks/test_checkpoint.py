@@ -134,11 +134,15 @@ def test_the_time_goes_on(tmp_path, monkeypatch):
 
 
 def test_the_last_epochs_are_averaged(tmp_path):
+    """The weights before the first epoch are not."""
     model, weights = make_model(1), []
     checkpoint = Checkpoint(tmp_path, keep=2)
+    assert checkpoint.begin(model) == (0, 0)
     for epoch in range(3):
         fit(model, epoch + 1, Progress(epoch), [checkpoint])
         weights.append(model.get_weights())
+        if epoch == 0:
+            assert checkpoint.average(model) == 1
     assert names(tmp_path) == [f"epoch_000{n}_batch_00000000.npz" for n in (2, 3)]
     assert checkpoint.average(model) == 2
     for mean, one, other in zip(model.get_weights(), *weights[1:], strict=True):
