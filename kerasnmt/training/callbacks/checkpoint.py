@@ -33,7 +33,8 @@ class Checkpoint(keras.callbacks.Callback):
     A checkpoint contains the weights, the state of the optimizer, the state of the random
     generators, the metrics of the epoch so far and the position in the data. Interrupted training
     resumes from it without any difference, if the data can resume too, like
-    `kerasnmt.data.batches(…, first_epoch=…)`.
+    `kerasnmt.data.batches(…, first_epoch=…)`. With TensorFlow, Keras creates the metrics of
+    `compile` at the first batch, so within an epoch they begin anew, with a warning.
 
     The name of the file contains the progress. The file is written completely or not at all. The
     second latest checkpoint stays too, because the latest one could be damaged.
@@ -197,18 +198,26 @@ class Checkpoint(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         """Restore the metrics of an epoch that was interrupted."""
-        self._epoch, self._done = epoch, self._first_batch
+        self._epoch, self._before, self._first_batch = epoch, self._first_batch, 0
+        self._done = self._before
         self.is_last_batch = False
-        if self._first_batch:
-            for variable, array in zip(_metrics(self.model), self._metrics, strict=True):
+        if self._before:
+            variables = _metrics(self.model)
+            if len(variables) != len(self._metrics):
+                warnings.warn(
+                    f"the metrics of epoch {epoch + 1} do not count its first {self._before:,} "
+                    "batches, because Keras creates the metrics of compile at the first batch",
+                    stacklevel=2,
+                )
+                return
+            for variable, array in zip(variables, self._metrics, strict=True):
                 variable.assign(array)
-        self._first_batch = 0
 
     def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         """Write a checkpoint if one is due, but not after the last batch of the epoch."""
-        self._done += 1
+        before, self._done = self._done, self._before + batch + 1  # see `steps_per_execution`
         self.is_last_batch = batch + 1 == self.params["steps"]
-        if self.every and self._done % self.every == 0:
+        if self.every and self._done // self.every > before // self.every:
             self.save()
 
     def save(self) -> None:

@@ -52,7 +52,7 @@ class MovingAverage(CallbackGroup):
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Call the callbacks."""
-        self._trains = True
+        self._trains, self._weights = True, None  # an interrupted validation leaves weights
         super().on_train_begin(logs)
 
     def on_test_begin(self, logs: dict | None = None) -> None:

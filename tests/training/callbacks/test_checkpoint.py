@@ -36,11 +36,11 @@ class Losses(keras.callbacks.Callback):
         self.losses[int(self.model.optimizer.iterations)] = logs["loss"]
 
 
-def make_model(seed, units=3):
+def make_model(seed, units=3, **options):
     keras.utils.set_random_seed(seed)
     layers = [keras.layers.Dense(units), keras.layers.Dropout(0.5), keras.layers.Dense(1)]
     model = keras.Sequential([keras.Input((2,)), *layers])
-    model.compile(keras.optimizers.Adam(0.05), loss="mse", run_eagerly=True)
+    model.compile(keras.optimizers.Adam(0.05), loss="mse", run_eagerly=True, **options)
     return model
 
 
@@ -101,6 +101,27 @@ def test_an_interrupted_training_equals_one_that_was_not(tmp_path, whole, batche
         np.testing.assert_allclose(weight, other, rtol=1e-6)
     # The latest checkpoint, and the previous one in case the latest is damaged.
     assert names(tmp_path) == ["epoch_0003_batch_00000002.npz", "epoch_0004_batch_00000000.npz"]
+
+
+def test_metrics_of_compile_begin_anew(tmp_path, whole):
+    """Keras creates them at the first batch, too late to restore them. The weights are the same."""
+    with pytest.raises(KeyboardInterrupt):
+        fit(make_model(1, metrics=["mae"]), 4, callbacks=[Checkpoint(tmp_path, every=2), Stop(6)])
+    resumed, checkpoint = make_model(2, metrics=["mae"]), Checkpoint(tmp_path, every=2)
+    progress = checkpoint.restore(resumed)
+    with pytest.warns(UserWarning, match="the metrics of epoch 2 do not count its first 2 batches"):
+        fit(resumed, 4, progress, [checkpoint])
+    for weight, other in zip(resumed.get_weights(), whole[0], strict=True):
+        np.testing.assert_allclose(weight, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("every", "saved"), [(1, (0, 3)), (2, (0, 3)), (4, (0, 0))])
+def test_several_steps_at_once_are_all_counted(tmp_path, every, saved):
+    """Keras calls the callback only after the last of them."""
+    checkpoint = Checkpoint(tmp_path, every=every)
+    with pytest.raises(KeyboardInterrupt):
+        fit(make_model(1, steps_per_execution=3), 1, callbacks=[checkpoint, Stop(1)])
+    assert checkpoint.progress == saved
 
 
 def test_without_the_random_state_it_would_not(tmp_path):

@@ -75,6 +75,21 @@ def test_validation_sees_the_average_and_training_the_weights(plain, validation,
         np.testing.assert_allclose(outside.validated[-1], averages[5], rtol=1e-5)
 
 
+def test_training_goes_on_after_an_interrupted_validation():
+    """An epoch ends with the weights of its last step, not with those of the interrupted epoch."""
+
+    class Stop(keras.callbacks.Callback):
+        def on_test_begin(self, logs=None):
+            raise KeyboardInterrupt
+
+    model = make_model(keras.optimizers.Adam(0.1, use_ema=True, ema_momentum=MOMENTUM))
+    average, weights = MovingAverage([]), Weights()
+    with pytest.raises(KeyboardInterrupt):
+        fit(model, [average, Stop()])
+    fit(model, [average, weights])
+    np.testing.assert_array_equal(weights.epochs, [weights.steps[2], weights.steps[5]])
+
+
 def test_an_optimizer_without_an_average():
     with pytest.raises(ValueError, match=r"Received: Adam with use_ema=False\.$"):
         fit(make_model(keras.optimizers.Adam(0.1)), [MovingAverage([])])
