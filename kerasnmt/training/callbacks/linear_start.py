@@ -29,7 +29,8 @@ class LinearStart(keras.callbacks.Callback):
     Args:
         monitor: Name of the value in the logs of an epoch that must fall.
         patience: Number of epochs without a better value after which the softmax is switched on.
-        max_epochs: Maximum number of epochs without softmax, or None for no limit.
+        max_epochs: Maximum number of epochs without softmax, over all calls of `fit`, or None for
+            no limit.
 
     Attributes:
         ended: Number of epochs without softmax, or None until the softmax is switched on.
@@ -50,7 +51,7 @@ class LinearStart(keras.callbacks.Callback):
         self.patience = patience
         self.max_epochs = max_epochs
         self.ended: int | None = None
-        self._best, self._waited = math.inf, 0
+        self._best, self._waited, self._epochs = math.inf, 0, 0
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         """Switch the softmax off if the model has not been trained yet."""
@@ -61,8 +62,8 @@ class LinearStart(keras.callbacks.Callback):
             )
         if int(self.model.optimizer.iterations) == 0:
             self.model.hop.linear.assign(1.0)
-            self._best, self._waited = math.inf, 0
-        self.ended = None if float(self.model.hop.linear) else 0
+            self._best, self._waited, self._epochs = math.inf, 0, 0
+        self.ended = None if float(self.model.hop.linear) else self.ended or 0
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         """Switch the softmax on when the loss has stopped falling."""
@@ -77,6 +78,9 @@ class LinearStart(keras.callbacks.Callback):
         fell = logs[self.monitor] < self._best
         self._best = min(self._best, logs[self.monitor])
         self._waited = 0 if fell else self._waited + 1
-        if self._waited >= self.patience or epoch + 1 == self.max_epochs:
+        # Each call of `fit` may count its epochs from 0, or continue from `initial_epoch`.
+        self._epochs = max(self._epochs, epoch) + 1
+        most = math.inf if self.max_epochs is None else self.max_epochs
+        if self._waited >= self.patience or self._epochs >= most:
             self.model.hop.linear.assign(0.0)
-            self.ended = epoch + 1
+            self.ended = self._epochs

@@ -45,6 +45,18 @@ def test_patience_counts_epochs_since_the_best(model):
 
 def test_a_limit_of_epochs(model):
     assert linear_after(begin(model, max_epochs=2), [3.0, 2.0, 1.0]) == [True, False, False]
+    resumed = begin(model, max_epochs=2)
+    resumed.on_epoch_end(5, {"val_loss": 1.0})
+    assert float(model.hop.linear) == 0.0 and resumed.ended == 6
+
+
+def test_epochs_of_several_calls_of_fit_are_added(model):
+    callback = begin(model, max_epochs=2)
+    model.optimizer.iterations.assign(1)
+    for loss, linear, ended in [(3.0, True, None), (2.0, False, 2), (1.0, False, 2)]:
+        callback.on_train_begin()
+        assert linear_after(callback, [loss]) == [linear]
+        assert callback.ended == ended
 
 
 def test_no_number_is_no_better(model):
