@@ -61,7 +61,7 @@ def with_absolute_paths(value: Any, folder: Path, key: str = "") -> Any:
             name: with_absolute_paths(item, folder, f"{key}.{name}".lstrip("."))
             for name, item in value.items()
         }
-    if isinstance(value, str) and _PATH.fullmatch(key):
+    if isinstance(value, str | os.PathLike) and _PATH.fullmatch(key):
         return os.path.abspath(folder / os.path.expanduser(value))
     return value
 

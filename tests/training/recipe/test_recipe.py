@@ -559,6 +559,8 @@ class TestFromDict:
         assert recipe.data.train.pairs == folder / "work/train.tsv"
         assert recipe.data.validation.builtin == 20
         assert self.DOCUMENT["data"]["train"] == {"pairs": "train.tsv"}
+        data = self.DOCUMENT["data"] | {"train": {"pairs": Path("train.tsv")}}
+        assert Recipe.from_dict(self.DOCUMENT | {"data": data}) == recipe
 
     def test_problem(self):
         with pytest.raises(ValueError, match="recipe: unknown key 'modle'; did you mean 'model'"):
