@@ -10,7 +10,6 @@ from types import NoneType
 from typing import Any, get_args
 
 import keras
-import numpy as np
 
 from kerasnmt import zoo
 from kerasnmt.models import Seq2Seq
@@ -70,24 +69,6 @@ def check_batch_size(recipe: Recipe, processes: Processes) -> None:
         raise ValueError(
             "Expected training.batch_size to be a multiple of the number of processes. "
             f"Received: training.batch_size={size}, and {processes.count} processes."
-        )
-
-
-def check_warmup(recipe: Recipe, pairs: int) -> None:
-    """Check that the warm-up is shorter than training with batches of one pair.
-
-    Args:
-        recipe: Recipe to check.
-        pairs: Number of training pairs.
-
-    Raises:
-        ValueError: If the warm-up has at least as many steps as all epochs have pairs.
-    """
-    most = recipe.training.epochs * pairs
-    if recipe.training.warmup_steps >= most:
-        raise ValueError(
-            f"Expected fewer training.warmup_steps than pairs in all epochs, {most}. "
-            f"Received: training.warmup_steps={recipe.training.warmup_steps}"
         )
 
 
@@ -202,7 +183,8 @@ def check_same_config(preset: Preset, model: Seq2Seq) -> None:
     """Check that the model of a recipe has the same config as the model of a preset to start from.
 
     Dropout rates, dtypes, seeds, initializers and frozen layers may differ, because they do not
-    change what the weights compute. The normalizer of the output depends on the loss.
+    change what the weights compute. The normalizer of the output depends on the loss. Search
+    options, calibration and shortlist belong to the run.
 
     Args:
         preset: Preset to start from.
@@ -217,13 +199,13 @@ def check_same_config(preset: Preset, model: Seq2Seq) -> None:
             keras.saving.serialize_keras_object, (preset.load(load_weights=False), model)
         )
     )
-    for key, value in before.items():
-        _check_equal(_named(preset), f"value of {key}", value, after.get(key, value))
+    for key in before | after:
+        _check_equal(_named(preset), f"value of {key}", before.get(key), after.get(key))
 
 
 _MAY_DIFFER = re.compile(
     r"dropout|dtype|seed|trainable|initializer|tokenizer|build_config|compile_config"
-    r"|generator\.config\.normalizer"
+    r"|generator\.config\.normalizer|^config\.(search_options|calibration|shortlist)"
 )
 
 
@@ -249,27 +231,6 @@ def _check_equal(start: str, what: str, old: Any, new: Any) -> None:
             f"Expected the {what} of the {start}: {old}. Received: {new}. Change the recipe, or "
             "start without init_from."
         )
-
-
-def check_same_shapes(model: Seq2Seq, weights: list[np.ndarray]) -> None:
-    """Check that a model has the sizes of the weights to start with.
-
-    Raises:
-        ValueError: If it has other weights. The error names the first one that differs.
-    """
-    if len(model.weights) != len(weights):
-        raise ValueError(
-            f"Expected a model with {len(weights)} weights, like the model to start from. "
-            f"Received: {len(model.weights)} weights. Change the recipe's model, or start without "
-            "init_from."
-        )
-    for weight, values in zip(model.weights, weights, strict=True):
-        if weight.shape != values.shape:
-            raise ValueError(
-                f"Expected the sizes of the model to start from, with {weight.path} of shape "
-                f"{values.shape}. Received: {tuple(weight.shape)}. Change the recipe's model, or "
-                "start without init_from."
-            )
 
 
 def check_same_model(earlier: RunFolder, recipe: Recipe) -> None:

@@ -17,6 +17,9 @@ from kerasnmt.data.tables import table_rows
 from kerasnmt.text.tags import unknown_tags
 from kerasnmt.training.processes import Processes
 
+# Number of pairs of shards that fit into memory.
+_SAMPLE = 10**6
+
 
 class Corpora:
     """Sentence pairs of a recipe, with their contexts and alignments.
@@ -93,6 +96,11 @@ class Corpora:
         else:
             return None
         return [_weight(text, number, path) for number, text in enumerate(texts_of, start=1)]
+
+    def sample(self) -> tuple[list[str], list[str]]:
+        """Return the texts of the training pairs, or of the first million pairs in shards."""
+        train = self.pairs["train"]
+        return texts(train.dataset().take(_SAMPLE) if isinstance(train, Shards) else train)
 
     def in_training(self) -> dict[str, tuple[int, int]]:
         """Return how many pairs of each other split are also training pairs, and of how many.

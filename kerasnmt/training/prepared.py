@@ -12,14 +12,8 @@ from kerasnmt.models import Seq2Seq
 from kerasnmt.progress_lines import say
 from kerasnmt.text import Tokenizer
 from kerasnmt.training.batches import EpochStatistics, RecipeBatches, ShardBatches
-from kerasnmt.training.checks import (
-    check_abilities,
-    check_batch_size,
-    check_model,
-    check_same_shapes,
-    check_warmup,
-)
-from kerasnmt.training.corpora import Corpora, texts
+from kerasnmt.training.checks import check_abilities, check_batch_size, check_model
+from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.devices import Devices, precision, training_devices
 from kerasnmt.training.processes import Processes
 from kerasnmt.training.recipe import Recipe
@@ -99,11 +93,10 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
     with recipe.named_in_errors():
         if recipe.search.shortlist:
             with console.status("making the shortlist"):
-                model.make_shortlist(*texts(corpora.pairs["train"]))
+                model.make_shortlist(*corpora.sample())
         check_abilities(recipe, model)
     if trained:
         start.check_model(model)
-        check_same_shapes(model, trained.weights)
         with devices.scope():
             model.set_weights(trained.weights)
     own_shards = corpora.readers > 1
@@ -116,16 +109,16 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         say(console, f"data.{split}: {count:,} of {pairs:,} pairs are also training pairs, {why}")
     batches = (ShardBatches if own_shards else RecipeBatches)(recipe, corpora, model)
     statistics = read.statistics or batches.statistics(console)
-    with recipe.named_in_errors():
-        check_warmup(recipe, statistics.pairs)
     with console.status("counting the batches"):
-        validation = batches.held_out("validation")
+        others = [split for split in recipe.data.splits if split != "train"]
+        # Errors of the test data appear here, and not after training.
+        held_out = {split: batches.held_out(split) for split in others}
     if not trained and (slow := _slow_average(recipe, statistics.batches)):
         say(console, slow)
     if strange := unknown_tokens(statistics.unknown):
         say(console, f"data.train: {strange}")
     say(console, _description(recipe.model.name, model, statistics))
-    return Prepared(start, batches, read.tokenizers, devices, statistics, validation)
+    return Prepared(start, batches, read.tokenizers, devices, statistics, held_out["validation"])
 
 
 def _slow_average(recipe: Recipe, batches: int) -> str | None:

@@ -152,7 +152,7 @@ def compile_model(prepared: Prepared) -> None:
     updates = max(steps // training.accumulate_batches, 1)
     sampling = training.scheduled_sampling
     decay = keras.optimizers.schedules.PolynomialDecay
-    with prepared.devices.scope():
+    with prepared.devices.scope(), prepared.recipe.named_in_errors():
         model.compile(
             _optimizer(prepared, steps),
             loss=training.loss,

@@ -17,7 +17,7 @@ from kerasnmt import zoo
 from kerasnmt.presets import Preset, find_presets, finding, folders
 from kerasnmt.presets.card import preset_card
 from kerasnmt.text import CharacterTokenizer
-from kerasnmt.training.checks import check_same_config, check_same_shapes
+from kerasnmt.training.checks import check_same_config
 
 ROOT = Path(kerasnmt.__file__).parents[1]
 
@@ -218,7 +218,7 @@ def test_the_keywords_of_shipped_presets_make_their_models(name):
         tokenizers = [source] if source is target else [source, target]
         made = zoo.get_model(preset.model_name)(*tokenizers, **preset.about["model"])
         check_same_config(preset, made)
-        check_same_shapes(made, model.get_weights())
+        made.set_weights(model.get_weights())
 
 
 @pytest.mark.usefixtures("eagerly")

@@ -10,14 +10,17 @@ from typing import NamedTuple
 
 import pytest
 import yaml
+from rich.console import Console
 
 from kerasnmt.cli.main import main
 from kerasnmt.data import Shards, builtin_corpus
 from kerasnmt.models import Seq2Seq
-from kerasnmt.training import Recipe, RunFolder, TrainingProgress
+from kerasnmt.training import Recipe, RunFolder, TrainingProgress, corpora
 from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.checks import check_batch_size
 from kerasnmt.training.corpora import Corpora
+from kerasnmt.training.prepared import prepare
+from kerasnmt.training.starts import NewStart
 from kerasnmt.training.tokenizers import train_tokenizers
 
 pytestmark = pytest.mark.long("trains a recipe on shards, interrupts and resumes it")
@@ -153,12 +156,21 @@ def test_the_run_stores_what_takes_long(request, name):
 
 def test_the_vocabulary_covers_all_shards(folder):
     recipe = Recipe.load(folder / "recipe.yaml")
-    corpora = Corpora(recipe.data)
-    (tokenizer,) = train_tokenizers(recipe.tokenizer, corpora.pairs["train"]).values()
+    pairs = Corpora(recipe.data).pairs["train"]
+    (tokenizer,) = train_tokenizers(recipe.tokenizer, pairs).values()
     words = {
         word for pair in builtin_corpus(PAIRS) for word in (pair.source + " " + pair.target).split()
     }
     assert tokenizer.vocabulary_size == 4 + len(words)
+
+
+def test_the_first_pairs_make_a_shortlist(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "_SAMPLE", 7)
+    recipe = Recipe.load(folder / "recipe.yaml", ["search.shortlist=true"])
+    model = prepare(NewStart(recipe, RunFolder(tmp_path / "run"), Console(quiet=True))).model
+    kept = model.shortlist.document()
+    pairs = [*Shards(folder / "corpus-*.tsv.gz")][:7]
+    assert kept == model.make_shortlist(*zip(*pairs, strict=True)).document()
 
 
 @pytest.mark.parametrize("change", ["another text", "a shard more", "a shard less"])
@@ -209,8 +221,8 @@ def test_what_several_processes_need(folder):
     data = Recipe.load(folder / "recipe.yaml").data
     with pytest.raises(ValueError, match=r"data\.train: Expected at least 6 shards"):
         Corpora(data, SimpleNamespace(count=6, index=0))
-    corpora = Corpora(data, SimpleNamespace(count=4, index=1))
-    assert corpora.own.files == corpora.pairs["train"].files[1::4]
+    second = Corpora(data, SimpleNamespace(count=4, index=1))
+    assert second.own.files == second.pairs["train"].files[1::4]
     recipe = Recipe.load(folder / "recipe.yaml")  # with training.batch_size=6
     with pytest.raises(ValueError, match=r"multiple of .* training\.batch_size=6, and 4 processes"):
         check_batch_size(recipe, SimpleNamespace(count=4))

@@ -123,6 +123,10 @@ def test_a_shared_tokenizer(trained, tmp_path):
             r"Expected the value of \S+ of the preset to start from, .*: \d+\. Received: \d+\.",
         ),
         pytest.param(
+            *({"num_layers": 2}, r"Expected the value of config\.encoder\S+ of the preset"),
+            marks=pytest.mark.thorough("another value of the config"),
+        ),
+        pytest.param(
             *({"tie_embeddings": True}, r"Expected the value of config\.decoder\S+ of the preset"),
             marks=pytest.mark.thorough("another value of the config"),
         ),

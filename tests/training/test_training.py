@@ -623,7 +623,7 @@ def bad(section, **values):
         ({"section": "data", "max_length": 2}, "data.train: Expected at least one batch"),
         (
             {"section": "training", "warmup_steps": 9999},
-            "fewer training.warmup_steps than pairs in all epochs, 60",
+            r"^recipe: Expected fewer warmup_steps than the 30 steps of training",
         ),
         (
             {"section": "training", "bleu_tokenizer": "zhh"},
@@ -636,6 +636,16 @@ def test_bad_input_leaves_no_run(tmp_path, changes, message):
         train(bad(**changes), tmp_path / "run")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_bad_test_data_is_found_before_training(tmp_path):
+    (tmp_path / "test.tsv").write_text(f"{'a ' * 99}\tb\n")
+    document = small_document()
+    document["data"]["test"] = {"pairs": str(tmp_path / "test.tsv")}
+    document["data"]["max_length"] = 50
+    start = NewStart(Recipe.from_dict(document), RunFolder(tmp_path / "run"), Console(quiet=True))
+    with pytest.raises(ValueError, match=r"^data\.test: Expected at least one batch"):
+        prepare(start)
 
 
 def test_errors_of_the_model_name_the_file(tmp_path):
