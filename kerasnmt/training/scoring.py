@@ -5,6 +5,7 @@ from itertools import zip_longest
 from math import comb
 from typing import Any
 
+from kerasnmt.columns import as_list, as_texts, check_same_index
 from kerasnmt.nearest_name import nearest_name
 from kerasnmt.scripts import has_spaces, is_unspaced_script, script_of
 
@@ -39,7 +40,7 @@ def bleu_tokenizer(references: Sequence[Reference], tokenize: str | None = None)
     if tokenize is not None:
         _bleu(tokenize)
         return tokenize
-    texts = [text for reference in references for text in _as_list(reference)]
+    texts = [text for known in _known(references) for text in known]
     script = script_of(texts)
     if script == "han":
         return "zh"
@@ -78,15 +79,15 @@ def translation_scores(
           answer, such as pronunciation.
 
     Raises:
-        ValueError: If the numbers of translations and references differ, there are none, or the
-            tokenizer cannot be used.
+        ValueError: If the numbers of translations and references differ, there are none, they are
+            not lists of texts, or the tokenizer cannot be used.
     """
-    _check_lengths(translations, references)
-    scores, columns = {}, _columns(references)
-    for name, metric in _metrics(references, tokenize).items():
-        scores[name] = metric.corpus_score(list(translations), columns).score
+    known, texts = _rows(references, translations=translations)
+    scores, columns = {}, _columns(known)
+    for name, metric in _metrics(known, tokenize).items():
+        scores[name] = metric.corpus_score(texts, columns).score
         scores[f"{name}_signature"] = str(metric.get_signature())
-    scores["exact"] = _percentage(_matches(translations, references))
+    scores["exact"] = _percentage(_matches(texts, known))
     return scores
 
 
@@ -128,15 +129,14 @@ def compared_scores(
         - `bleu_signature` and `chrf_signature`, with the number of samples and the seed.
 
     Raises:
-        ValueError: If the numbers of translations and references differ, there are none, or the
-            tokenizer cannot be used.
+        ValueError: If the numbers of translations and references differ, there are none, they are
+            not lists of texts, or the tokenizer cannot be used.
     """
     from sacrebleu.significance import PairedTest
 
-    for some in (translations, baseline):
-        _check_lengths(some, references)
-    systems = [("baseline", list(baseline)), ("system", list(translations))]
-    metrics, columns = _metrics(references, tokenize), _columns(references)
+    known, texts, others = _rows(references, translations=translations, baseline=baseline)
+    systems = [("baseline", others), ("system", texts)]
+    metrics, columns = _metrics(known, tokenize), _columns(known)
     test = PairedTest(systems, metrics, columns, test_type="bs", n_samples=1000)
     signatures, results = test()
     scores = {}
@@ -147,7 +147,7 @@ def compared_scores(
         # SacreBLEU gives equal scores the smallest p-value, which is wrong.
         scores[f"{name}_p_value"] = 1.0 if own.score == other.score else own.p_value
         scores[f"{name}_signature"] = str(signatures[label])
-    right, other_right = (_matches(some, references) for some in (translations, baseline))
+    right, other_right = (_matches(some, known) for some in (texts, others))
     scores["exact"], scores["baseline_exact"] = _percentage(right), _percentage(other_right)
     scores["exact_p_value"] = _sign_test(right, other_right)
     return scores
@@ -176,22 +176,24 @@ def nearest_translations(
         One translation for each source. It is empty if a source has none.
 
     Raises:
-        ValueError: If the numbers of sources and references differ, there are none, or the
-            tokenizer cannot be used.
+        ValueError: If the numbers of sources and references differ, there are none, they are not
+            lists of texts, or the tokenizer cannot be used.
     """
-    _check_lengths(translations, references)
-    bleu = _bleu(bleu_tokenizer(references, tokenize), effective_order=True)
+    check_same_index(translations=translations, references=references)
+    lists = as_list("translations", translations, "lists of texts")
+    beams, every = [as_texts("translations", beam) for beam in lists], _known(references)
+    _check_lengths(beams, every)
+    bleu = _bleu(bleu_tokenizer(every, tokenize), effective_order=True)
     nearest = []
-    for texts, known in zip(translations, map(_as_list, references), strict=True):
+    for texts, known in zip(beams, every, strict=True):
         scores = [bleu.sentence_score(text, known).score for text in texts]
         nearest.append(texts[scores.index(max(scores))] if texts else "")
     return nearest
 
 
-def _matches(translations: Sequence[str], references: Sequence[Reference]) -> list[bool]:
+def _matches(translations: list[str], references: list[list[str]]) -> list[bool]:
     """Return whether each translation equals a reference."""
-    rows = zip(translations, map(_as_list, references), strict=True)
-    return [one in known for one, known in rows]
+    return [one in known for one, known in zip(translations, references, strict=True)]
 
 
 def _percentage(matches: list[bool]) -> float:
@@ -211,7 +213,7 @@ def _sign_test(right: list[bool], other_right: list[bool]) -> float:
     return all_ways / 2**count
 
 
-def _metrics(references: Sequence[Reference], tokenize: str | None) -> dict[str, Any]:
+def _metrics(references: list[list[str]], tokenize: str | None) -> dict[str, Any]:
     """Return the metrics of sacreBLEU by name."""
     from sacrebleu.metrics import CHRF
 
@@ -243,16 +245,28 @@ def _bleu(tokenize: str, **options: Any) -> Any:
         ) from error
 
 
-def _as_list(reference: Reference) -> list[str]:
-    return [reference] if isinstance(reference, str) else list(reference)
+def _rows(references: Sequence[Reference], **systems: Sequence[str]) -> list[list[Any]]:
+    """Return the list of references of each source, and the translations of each system."""
+    check_same_index(**systems, references=references)
+    known = _known(references)
+    columns = [as_texts(name, texts) for name, texts in systems.items()]
+    for column in columns:
+        _check_lengths(column, known)
+    return [known, *columns]
 
 
-def _columns(references: Sequence[Reference]) -> list[list[str | None]]:
+def _known(references: Sequence[Reference]) -> list[list[str]]:
+    """Return the list of references of each source."""
+    rows = as_list("references", references, "texts")
+    return [as_texts("references", [row] if isinstance(row, str) else row) for row in rows]
+
+
+def _columns(references: list[list[str]]) -> list[list[str | None]]:
     """Return lists of the first references, the second references and so on, padded with None."""
-    return [list(column) for column in zip_longest(*map(_as_list, references))]
+    return [list(column) for column in zip_longest(*references)]
 
 
-def _check_lengths(translations: Sequence[Any], references: Sequence[Reference]) -> None:
+def _check_lengths(translations: list[Any], references: list[list[str]]) -> None:
     if len(translations) != len(references) or not translations:
         raise ValueError(
             "Expected a reference for each translation, and at least one of them. "

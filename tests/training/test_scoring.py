@@ -2,6 +2,7 @@ import math
 from types import SimpleNamespace
 from urllib.error import URLError
 
+import pandas as pd
 import pytest
 import sacrebleu
 from sacrebleu.tokenizers import tokenizer_ja_mecab, tokenizer_ko_mecab, tokenizer_spm
@@ -44,6 +45,28 @@ def test_several_references():
     assert scores["bleu"] == pytest.approx(bleu) and scores["exact"] == pytest.approx(100 / 3)
     assert scores["bleu"] > translation_scores(translations, columns[0])["bleu"]
     assert scores["bleu_signature"].startswith("nrefs:var|")
+
+
+def test_columns_of_any_kind(holding):
+    """The scores are those of lists."""
+    expected = translation_scores(SENTENCES[:3], BROKEN[:3])
+    assert translation_scores(holding(SENTENCES[:3]), holding(BROKEN[:3])) == expected
+    compared = compared_scores(*map(holding, (SENTENCES[:3], BROKEN[:3], BROKEN[:3])))
+    assert compared["bleu"] == pytest.approx(expected["bleu"])
+    beams = [holding(["a b", "a c"]), holding(["d"])]
+    assert nearest_translations(beams, holding(["a c", "d"])) == ["a c", "d"]
+    assert bleu_tokenizer(holding(["二只狗在跑。"])) == "zh"
+
+
+def test_what_is_no_column_of_texts():
+    for scores in (translation_scores, nearest_translations):
+        with pytest.raises(ValueError, match=r"Expected a list of .*texts\. Received: .*='ab'"):
+            scores("ab", ["a", "b"])
+    with pytest.raises(ValueError, match=r"Expected a list of texts\. Received: references='cd'"):
+        translation_scores(["a", "b"], "cd")
+    series = pd.Series(["a", "b"])
+    with pytest.raises(ValueError, match="translations and references with the same index"):
+        translation_scores(series, series[::-1])
 
 
 def test_bleu_by_hand():

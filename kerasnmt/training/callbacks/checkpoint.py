@@ -10,6 +10,7 @@ import keras
 import numpy as np
 
 from kerasnmt.atomic_write import atomic_write
+from kerasnmt.sizes import check_size
 from kerasnmt.training.callbacks.epoch_history import TrainingClock
 from kerasnmt.training.processes import Processes
 from kerasnmt.training.up_to_date import bring_up_to_date
@@ -80,10 +81,9 @@ class Checkpoint(keras.callbacks.Callback):
         processes: Processes | None = None,
     ) -> None:
         super().__init__()
-        if every is not None and every < 1:
-            raise ValueError(f"Expected every to be at least 1. Received: every={every}.")
-        if keep < 0:
-            raise ValueError(f"Expected keep to be at least 0. Received: keep={keep}.")
+        if every is not None:
+            check_size("every", every)
+        check_size("keep", keep, least=0)
         self.directory = Path(directory)
         self.every = every
         self.keep = keep

@@ -7,6 +7,7 @@ import tensorflow as tf
 from keras import ops
 
 from kerasnmt.models.inner_optimizer import inner_optimizer
+from kerasnmt.sizes import check_size
 from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
 from kerasnmt.training.optimizers import GradientNorm
 from kerasnmt.training.up_to_date import bring_up_to_date
@@ -39,8 +40,7 @@ class StepScalars(TensorBoardRun):
 
     def __init__(self, log_dir: str | os.PathLike, *, every: int = 100) -> None:
         super().__init__(log_dir, "steps")
-        if every < 1:
-            raise ValueError(f"Expected every to be at least 1. Received: every={every}")
+        check_size("every", every)
         self.every = every
 
     def on_train_begin(self, logs: dict | None = None) -> None:

@@ -77,7 +77,7 @@ class TrainingProgress(keras.callbacks.Callback):
         """Restart the bar, where training continues."""
         steps = self.params["steps"]
         total = self.batches_per_epoch or steps
-        self._done = total - steps if total else 0
+        self._done = total - (steps or total) if total else 0
         what = f"epoch {epoch + 1}/{self.epochs}"
         self._lines = ProgressLines(self.console, what, total or 0, self._done)
         self._progress.reset(

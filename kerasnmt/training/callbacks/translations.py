@@ -8,6 +8,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from kerasnmt.columns import as_list, as_texts, check_same_index
+from kerasnmt.sizes import check_size
 from kerasnmt.training.callbacks.tensorboard_run import TensorBoardRun
 from kerasnmt.training.scoring import bleu_tokenizer, translation_scores
 
@@ -16,13 +18,15 @@ class _Sentences:
     """Sentences with references, and the options of their translation."""
 
     def __init__(self, sources: Sequence[str], references: Sequence[str], **options) -> None:
-        if len(sources) != len(references) or not sources:
+        check_same_index(sources=sources, references=references)
+        self.sources = as_texts("sources", sources)
+        self.references = as_list("references", references, "texts")
+        counts = len(self.sources), len(self.references)
+        if counts[0] != counts[1] or not self.sources:
             raise ValueError(
                 "Expected a reference for each source, and at least one of them. "
-                f"Received: {len(sources)} sources and {len(references)} references"
+                f"Received: {counts[0]} sources and {counts[1]} references"
             )
-        self.sources = list(sources)
-        self.references = list(references)
         self.options = options
 
     def translate(self, model: Any) -> list[str]:
@@ -47,8 +51,8 @@ class TranslationQuality(keras.callbacks.Callback):
         **options: Options of `Seq2Seq.translate`.
 
     Raises:
-        ValueError: If the numbers of sources and references differ, there are none, or the
-            tokenizer cannot be used.
+        ValueError: If the numbers of sources and references differ, there are none, `every` is
+            below 1, or the tokenizer cannot be used.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class TranslationQuality(keras.callbacks.Callback):
         **options,
     ) -> None:
         super().__init__()
+        check_size("every", every)
         self.every = every
         self.sentences = _Sentences(sources, references, beam_size=beam_size, **options)
         self.tokenize = bleu_tokenizer(self.sentences.references, tokenize)
@@ -91,7 +96,8 @@ class SampleTranslations(TensorBoardRun):
         **options: Options of `Seq2Seq.translate`.
 
     Raises:
-        ValueError: If the numbers of sources and references differ, or there are none.
+        ValueError: If the numbers of sources and references differ, there are none, or `every` is
+            below 1.
     """
 
     def __init__(
@@ -105,6 +111,7 @@ class SampleTranslations(TensorBoardRun):
         **options,
     ) -> None:
         super().__init__(log_dir, "translations")
+        check_size("every", every)
         self.every = every
         self.sentences = _Sentences(sources, references, beam_size=beam_size, **options)
 

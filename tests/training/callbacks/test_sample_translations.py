@@ -113,3 +113,5 @@ def test_models_of_any_tokenizer(events, tmp_path, kind):
 def test_a_reference_for_each_source(tmp_path, sources, references):
     with pytest.raises(ValueError, match="Expected a reference for each source"):
         SampleTranslations(tmp_path, sources, references)
+    with pytest.raises(ValueError, match=r"Expected every to be at least 1\. Received: every=0\."):
+        SampleTranslations(tmp_path, ["a"], ["b"], every=0)

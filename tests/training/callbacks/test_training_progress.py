@@ -60,6 +60,10 @@ def test_the_bar_of_a_resumed_epoch_counts_from_its_place():
         progress.on_train_batch_end(0, {"loss": 2.5})
         progress._progress.refresh()
         assert " 7/10" in file.getvalue()
+        progress.set_params({"steps": None})  # of data of unknown length
+        progress.on_epoch_begin(1)
+        progress._progress.refresh()
+        assert " 0/10" in file.getvalue()
     assert "left" not in file.getvalue()
 
 

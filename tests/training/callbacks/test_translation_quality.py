@@ -1,5 +1,7 @@
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from kerasnmt.training import TranslationQuality, translation_scores
@@ -36,9 +38,21 @@ def test_other_epochs_are_left_out(callback):
     assert len(callback.calls) == 2
 
 
+def test_columns_of_a_table():
+    sources, references = pd.Series(["a", "b"]), np.array(["c", "d"])
+    callback = TranslationQuality(sources, references)
+    callback.set_model(SimpleNamespace(translate=lambda texts, **_: texts))
+    callback.on_epoch_end(0, logs := {})
+    assert callback.sentences.sources == ["a", "b"] and logs["val_exact"] == 0
+    with pytest.raises(ValueError, match=r"Expected a list of texts\. Received: sources='ab'"):
+        TranslationQuality("ab", references)
+
+
 def test_sources_without_references():
     with pytest.raises(ValueError, match="Received: 1 sources and 0 references"):
         TranslationQuality(["Two dogs run."], [])
+    with pytest.raises(ValueError, match=r"Expected every to be at least 1\. Received: every=0\."):
+        TranslationQuality(["Two dogs run."], ["Zwei Hunde laufen."], every=0)
 
 
 @pytest.mark.parametrize(
