@@ -24,6 +24,7 @@ from kerasnmt.text.tags import with_tags
 Column = int | str
 _JSON = (".jsonl", ".ndjson")
 _BREAKS = re.compile("[\t\n\r]+")
+_AFTER = " after the heading"
 _HOW = (
     "Choose two columns by the names in the first row if it is a heading, columns=['a', 'b'], or "
     "by number, columns=[1, 2]; in a recipe `columns: [a, b]`, on the command line --columns a,b."
@@ -56,8 +57,8 @@ def table_rows(
         The texts of the columns, in the order of `columns`.
 
     Raises:
-        ValueError: If `checked_lines` does not accept the file, a column is missing, or there are
-            more than two columns to choose from. The error names the line.
+        ValueError: If `checked_lines` does not accept the file, there are no rows, a column is
+            missing, or there are more than two columns to choose from. The error names the line.
     """
     check_columns(columns)
     ending = _ending(path)
@@ -69,20 +70,21 @@ def table_rows(
     if ending == ".csv":
         rows = ((number, [*map(_text, row)]) for number, row in _csv_rows(path, malformed))
     if columns is None:
-        for number, row in rows:
+        for number, row in _some(path, rows):
             if len(row) == 2:
                 yield row[0], row[1]
             else:
                 malformed(ValueError(_not_two(path, number, row, ending)))
         return
+    after = ""
     if isinstance(columns[0], str):
-        _, heading = next(rows, (0, []))
+        _, heading = next(_some(path, rows))
         names = [name.decode().strip() for name in heading]
-        indices = [_column_index(path, name, names) for name in columns]
+        indices, after = [_column_index(path, name, names) for name in columns], _AFTER
     else:
         indices = [int(column) - 1 for column in columns]
-    most, number = max(indices), 0
-    for number, row in rows:
+    most = max(indices)
+    for number, row in _some(path, rows, after):
         if len(row) > most:
             yield tuple(row[index] for index in indices)
         else:
@@ -92,8 +94,6 @@ def table_rows(
                     f"line {number} has {_count(row)}: {_shown(row)}."
                 )
             )
-    if not number:
-        raise ValueError(_no_rows(path))
 
 
 def table_records(
@@ -129,13 +129,13 @@ def table_records(
             (number, [one.decode() for one in row]) for number, row in _tsv_rows(path, malformed)
         )
     names: list[str] = []
+    after = ""
     if isinstance(columns[0], str):
-        _, heading = next(rows, (0, []))
-        names = [name.strip() for name in heading]
+        _, heading = next(_some(path, rows))
+        names, after = [name.strip() for name in heading], _AFTER
         for name in (*columns, *names):
             _column_index(path, name, names)
-    number = 0
-    for number, row in rows:
+    for number, row in _some(path, rows, after):
         fields = names or [str(one) for one in range(1, len(row) + 1)]
         if len(row) != len(fields) or not {*map(str, columns)} <= {*fields}:
             wanted = max(len(fields), *(one for one in columns if isinstance(one, int)), 0)
@@ -149,8 +149,6 @@ def table_records(
         names = fields
         record = dict(zip(names, row, strict=True))
         yield record, tuple(_text(record[str(column)]).decode() for column in columns)
-    if not number:
-        raise ValueError(_no_rows(path))
 
 
 def tagged_rows(
@@ -251,9 +249,9 @@ def _json_rows(
     path: str | os.PathLike, columns: Sequence[Column] | None, malformed: Malformed
 ) -> Iterator[tuple[dict[str, Any], tuple[bytes, ...]]]:
     """Yield the object of each line, and the texts of its columns."""
-    for number, line in enumerate(checked_lines(path, malformed), start=1):
-        if not line.strip():  # as in CSV, an empty line is no row
-            continue
+    lines = enumerate(checked_lines(path, malformed), start=1)
+    # As in CSV, an empty line is no row.
+    for number, line in _some(path, ((number, line) for number, line in lines if line.strip())):
         try:
             row = _json_object(path, number, line, columns)
         except ValueError as error:
@@ -332,8 +330,17 @@ def _not_two(path: str | os.PathLike, number: int, row: list[bytes], ending: str
     )
 
 
-def _no_rows(path: str | os.PathLike) -> str:
-    return f"Expected rows after the heading. Received: path={str(path)!r}, which has none."
+def _some(
+    path: str | os.PathLike, rows: Iterator[tuple[int, Any]], after: str = ""
+) -> Iterator[tuple[int, Any]]:
+    """Yield the numbers and the rows of a file, and raise a `ValueError` if there is none."""
+    number = 0
+    for number, row in rows:
+        yield number, row
+    if not number:
+        raise ValueError(
+            f"Expected at least one row{after}. Received: path={str(path)!r}, which has none."
+        )
 
 
 def _count(row: Sequence[Any]) -> str:

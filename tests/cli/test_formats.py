@@ -199,10 +199,11 @@ def test_n_best_lists(translate):
         ("a.csv", 'id,en\n1,"x\ny"\n2\n', "en", "Expected 2 columns. Received: path='PATH', whose"),
         ("a.csv", 'id,en\n1,"x\ny"\n2\n', "en", "whose line 4 has 1 column: 1 '2'."),
         ("a.csv", 'id,en\n1,x\n2,"y\n', "en", "Expected CSV. Received: path='PATH', whose line 3"),
-        ("a.csv", "\n\n", "en", "Expected one column 'en' in the heading"),
+        ("a.csv", "\n\n", "en", "Expected at least one row. Received: path="),
         ("a.tsv", "id\ten\n1\tx\n2\ty\tz\n", "en", "whose line 3 has 3 columns: 1 '2', 2 'y', 3"),
         ("a.tsv", "1\tx\n2\ty\n", "3", "Expected 3 columns. Received: path='PATH', whose line 1"),
-        ("a.tsv", "id\ten\n", "en", "Expected rows after the heading."),
+        ("a.jsonl", "\n\n", "en", "Expected at least one row. Received: path="),
+        ("a.tsv", "id\ten\n", "en", "Expected at least one row after the heading."),
         ("a.tsv", "", "en", "Expected a file with at least one line."),
         ("a.jsonl", '{"en": "x"}\n{"en": \n', "en", "whose line 2 is not (Expecting value"),
         (

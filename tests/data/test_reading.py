@@ -280,7 +280,12 @@ def test_other_compressions_are_named(tmp_path, monkeypatch):
         ("a.tsv", WIDE, ["english", "french"], r"'french' in the heading.*'id', 'category', 'eng"),
         ("a.tsv", "a\ta\nb\tb\n", ["a", "a"], r"one column 'a' in the heading"),
         ("a.tsv", WIDE, [1, 5], r"at least 5 columns\. .*line 1 has 4 columns: 1 'id'"),
-        ("a.tsv", "a\tb\n", ["a", "b"], "rows after the heading"),
+        ("a.jsonl", "\n\n", ["a", "b"], r"at least one row\. Received: path='.*', which has none"),
+        *(
+            ("a.csv", "\n\n", columns, r"at least one row\.")
+            for columns in (None, [1, 2], ["a", "b"])
+        ),
+        ("a.tsv", "a\tb\n", ["a", "b"], "at least one row after the heading"),
         ("a.tsv", WIDE, [0, 1], r"numbers, counted from 1, or all names\. .*columns=\[0, 1\]"),
         ("a.tsv", WIDE, [1, "german"], r"all numbers, .*columns=\[1, 'german'\]"),
         ("a.tsv", WIDE, [1, 2, 3], r"two columns of a file with both sides"),
