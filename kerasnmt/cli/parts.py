@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -40,5 +40,16 @@ def parts_of(output: Path, work: list[Any]) -> Iterator[Path]:
 
 
 def model_version(model: str) -> float:
-    """Return when the files of a model last changed, or 0 for the name of a preset."""
-    return max((path.stat().st_mtime for path in Path(model).rglob("*")), default=0.0)
+    """Return when the files of a model last changed, or 0 for the name of a preset.
+
+    In a run, only `model.keras` counts. Parts of other work in the folder do not.
+    """
+    folder = Path(model)
+    files: Iterable[Path] = [folder / "model.keras"]
+    if not (folder / "model.keras").exists():
+        files = (
+            path
+            for path in folder.rglob("*")
+            if path.is_file() and ".parts/" not in path.relative_to(folder).as_posix()
+        )
+    return max((path.stat().st_mtime for path in files), default=0.0)

@@ -1,10 +1,12 @@
 import csv
 import gzip
+import os
 
 import pytest
 
 from kerasnmt import progress_lines
 from kerasnmt.cli import distill
+from kerasnmt.cli.parts import model_version
 from kerasnmt.folder_lock import locked_folder
 from tests.cli.conftest import write
 
@@ -92,6 +94,20 @@ def test_interrupted_work_goes_on(kerasnmt, run_folder, source, tmp_path, monkey
         2,
         f"error: Expected a new file. Received: --output {output}, which exists.\n",
     )
+
+
+@pytest.mark.parametrize("name", ["model.keras", "saved_model.pb"])
+def test_other_files_beside_a_model_do_not_change_its_version(tmp_path, name):
+    """Such as the parts of the work, and the logs and translations of a run."""
+    path = write(tmp_path / name, [])
+    os.utime(path, (7, 7))
+    (tmp_path / "pairs.tsv.parts" / "work").mkdir(parents=True)
+    write(tmp_path / "pairs.tsv.parts" / "work" / "0.json", [])
+    if name == "model.keras":
+        write(tmp_path / "history.jsonl", [])
+    assert model_version(str(tmp_path)) == 7
+    os.utime(path, (8, 8))
+    assert model_version(str(tmp_path)) == 8
 
 
 @pytest.mark.thorough("starts two processes, which load TensorFlow")
