@@ -66,7 +66,11 @@ class RunCallbacks:
     @cached_property
     def best(self) -> BestModel:
         """Callback that keeps the best model."""
-        return BestModel(self.run.model, monitor=self.monitor, earlier=self.history.records)
+        earlier = [*self.history.records]
+        if self.run.results.exists():  # of a run that had fewer epochs
+            average = self.run.read_json(self.run.results).get("average", {})
+            earlier += [average] if average.get("kept") else []
+        return BestModel(self.run.model, monitor=self.monitor, earlier=earlier)
 
     @cached_property
     def reactions(self) -> list[Replayed]:

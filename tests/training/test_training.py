@@ -409,9 +409,13 @@ def test_resuming_what_is_done_changes_nothing(finished):
     assert {path: path.stat().st_mtime_ns for path in run.path.rglob("*")} == before
 
 
-def test_a_resumed_run_keeps_the_best_of_all_its_epochs(finished, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_resumed_run_keeps_the_best_of_all_its_epochs(finished, tmp_path, monkeypatch, kept):
+    """And of their average, if it was the best."""
     run = RunFolder(shutil.copytree(finished.run.path, tmp_path / "run"))
     best = best_epoch(finished.results)
+    average = {"val_bleu": best["val_bleu"] + 1, "val_loss": 1.0, "kept": kept}
+    run.write_json(run.results, finished.results | {"average": average})
     written = []
 
     def fit(self, *_, callbacks, **options):
@@ -426,7 +430,7 @@ def test_a_resumed_run_keeps_the_best_of_all_its_epochs(finished, tmp_path, monk
     monkeypatch.setattr(Seq2Seq, "fit", fit)
     with pytest.raises(KeyboardInterrupt):
         train(recipe(epochs=4), run.path, resume=True)
-    assert written == [False, True]
+    assert written == [False, not kept]
 
 
 def test_why_pairs_are_missing(tmp_path, monkeypatch):
