@@ -9,8 +9,9 @@ class Throughput(keras.callbacks.Callback):
     """Callback that adds `target_tokens_per_second` to the logs of each epoch.
 
     This is the number of real target tokens, which the model's `perplexity` counts, divided by the
-    time of the training steps of the epoch. The time includes compilation, but not validation and
-    the callbacks after it.
+    time of the training steps of the epoch. With `sample_weight`, tokens count with their weights.
+    With R-Drop, a token counts once, although it passes through the model twice. The time includes
+    compilation, but not validation and the callbacks after it.
     """
 
     def __init__(self) -> None:
@@ -45,4 +46,5 @@ class Throughput(keras.callbacks.Callback):
 
     def _counted(self) -> float:
         # A copy is one number, even if the variable is on several devices.
-        return float(keras.ops.copy(self.model.perplexity.tokens))
+        tokens = float(keras.ops.copy(self.model.perplexity.tokens))
+        return tokens / 2 if self.model.r_drop else tokens

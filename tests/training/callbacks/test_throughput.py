@@ -13,7 +13,7 @@ def training(monkeypatch):
     monkeypatch.setattr(throughput.time, "perf_counter", lambda: state.seconds)
     callback = Throughput()
     perplexity = SimpleNamespace(tokens=0.0)
-    callback.set_model(SimpleNamespace(perplexity=perplexity))
+    callback.set_model(SimpleNamespace(perplexity=perplexity, r_drop=0.0))
     return callback, perplexity, state
 
 
@@ -26,6 +26,15 @@ def test_validation_is_left_out(training):
     clock.seconds, perplexity.tokens = 150.0, 30.0  # the metric counts validation now
     logs = {}
     callback.on_epoch_end(0, logs)
+    assert logs == {"target_tokens_per_second": 200.0}
+
+
+def test_r_drop_does_not_count_twice(training):
+    callback, perplexity, clock = training
+    callback.model.r_drop = 1.0
+    callback.on_epoch_begin(0)
+    clock.seconds, perplexity.tokens = clock.seconds + 4.0, 1600.0
+    callback.on_epoch_end(0, logs := {})
     assert logs == {"target_tokens_per_second": 200.0}
 
 
