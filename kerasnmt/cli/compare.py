@@ -160,7 +160,7 @@ class _Run:
         """Return a run.
 
         Raises:
-            ValueError: If the folder has no run, or the run is not finished.
+            ValueError: If the folder has no run, or the run is not finished or damaged.
         """
         from kerasnmt.training import RunFolder
 
@@ -176,7 +176,9 @@ class _Run:
                 "it with kerasnmt train --resume."
             )
         folder.check_trained()
-        return cls(path, folder, folder.read_json(folder.results))
+        types = {"test": str, "model": str, "parameters": int, "train_seconds": float}
+        results = folder.read_json(folder.results, **types, epochs=int, history=list)
+        return cls(path, folder, results)
 
     @cached_property
     def recipe(self) -> Any:

@@ -76,12 +76,7 @@ class RunFolder:
         Raises:
             ValueError: If there is none.
         """
-        for path in (self.recipe, self.tokenizers):
-            if not path.exists():
-                raise ValueError(
-                    f"Expected the folder of a run to resume. Received: {self.path}, which has no "
-                    f"{path.name}. Start a run without resume."
-                )
+        self._need("to resume", self.recipe, self.tokenizers, todo=" Start a run without resume.")
 
     def check_trained(self) -> None:
         """Check that there is a trained model with its recipe.
@@ -89,11 +84,14 @@ class RunFolder:
         Raises:
             ValueError: If there is none.
         """
-        for path in (self.model, self.recipe, self.tokenizers):
+        self._need("with a trained model", self.model, self.recipe, self.tokenizers)
+
+    def _need(self, what: str, *paths: Path, todo: str = "") -> None:
+        for path in paths:
             if not path.exists():
                 raise ValueError(
-                    f"Expected the folder of a run with a trained model. Received: {self.path}, "
-                    f"which has no {path.name}."
+                    f"Expected the folder of a run {what}. Received: {self.path}, which has no "
+                    f"{path.name}.{todo}"
                 )
 
     def final_results(self, epochs: int) -> dict[str, Any] | None:

@@ -173,8 +173,11 @@ def test_a_page_of_equal_runs(kerasnmt, runs, tmp_path):
 def broken(runs, tmp_path):
     """Runs that cannot be compared, by what is wrong."""
     small, *_ = runs
-    folders = {name: shutil.copytree(small, tmp_path / name) for name in ("open", "else", "new")}
+    folders = {
+        name: shutil.copytree(small, tmp_path / name) for name in ("open", "bad", "else", "new")
+    }
     (folders["open"] / "results.json").unlink()
+    (folders["bad"] / "results.json").write_text('{"test": "test", "epochs": 2}')
     other = write(tmp_path / "other.tsv", ["no\tja"])
     recipe = (folders["else"] / "recipe.yaml").read_text()
     (folders["else"] / "recipe.yaml").write_text(
@@ -189,6 +192,7 @@ def broken(runs, tmp_path):
     ("name", "message"),
     [
         ("open", "Expected finished runs. Received: RUN, without results.json. Finish it with"),
+        ("bad", "RUN/results.json: the file is damaged: expected model of type str"),
         ("none", "Expected the folder of a training run. Received: RUN, without recipe.yaml."),
         (
             "else",
