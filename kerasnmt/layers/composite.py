@@ -36,8 +36,9 @@ class Composite(metaclass=_Constructor):
 
     List it before `keras.layers.Layer` or `keras.Model`, and store each argument of the constructor
     in an attribute of the same name. `get_config` serializes these attributes, including layers and
-    the arguments that `**kwargs` passed to a base class, and `from_config` creates the object from
-    them. Layers inside that are frozen stay frozen, also those that the constructor creates.
+    the arguments that `*args` and `**kwargs` passed to a base class, and `from_config` creates the
+    object from them. Layers inside that are frozen stay frozen, also those that the constructor
+    creates.
 
     ```python
     class Stack(Composite, keras.layers.Layer):
@@ -53,9 +54,8 @@ class Composite(metaclass=_Constructor):
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments, and which of the layers inside do not train."""
-        parameters = inspect.signature(type(self).__init__).parameters.values()
         of_keras = inspect.signature(keras.layers.Layer.__init__).parameters
-        names = [*(p.name for p in parameters if p.kind != p.VAR_KEYWORD), *self._keywords]
+        names = [*_argument_names(type(self)), *self._keywords]
         values = {name: getattr(self, name) for name in names if name not in of_keras}
         config = super().get_config()  # type: ignore[misc]  # of the layer or the model
         trains = {path: layer.trainable for path, layer in _saved_paths(self).items()}
@@ -77,6 +77,18 @@ class Composite(metaclass=_Constructor):
         if frozen is not None:
             _freeze(layer, frozen)
         return layer
+
+
+def _argument_names(cls: type) -> Iterator[str]:
+    """Yield the arguments of a constructor, and of the next class if it passes `*args` to it."""
+    for base in cls.__mro__:
+        if "__init__" in vars(base):
+            parameters = inspect.signature(base.__init__).parameters.values()  # type: ignore[misc]
+            yield from (
+                p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+            )
+            if all(p.kind != p.VAR_POSITIONAL for p in parameters):
+                return
 
 
 def layers_within(layer: Any) -> Iterator[tuple[str, keras.layers.Layer]]:

@@ -336,10 +336,16 @@ def own_layers():
             super().__init__(cell, attention, **kwargs)
             self.extra = extra
 
+    class Passing(layers.BahdanauDecoderCell):
+        def __init__(self, *args, extra=1, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.extra = extra
+
     attention = layers.BahdanauAttention(4, window=layers.LocalMonotonicWindow(3))
     return {
         "temperature": (0.5, Sharp(power=3.0, temperature=0.5)),
         "units": (4, Cell(units=4, name="one")),
+        "extra": (2, Passing(layers.GRUCell(4), attention, extra=2)),
         "state_dropout": (0.3, Decoder(layers.GRUCell(4), attention, state_dropout=0.3)),
     }
 
