@@ -11,6 +11,7 @@ from kerasnmt.data.alignment_matrix import alignment_matrix, tokens_of, words_of
 from kerasnmt.data.batch_options import BatchOptions
 from kerasnmt.data.buckets import Buckets
 from kerasnmt.data.filling import fill
+from kerasnmt.data.saving import check_finite
 from kerasnmt.data.shards import Shards
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.rows import rows, texts_of
@@ -361,6 +362,7 @@ def _links(
 def _weights(pairs: tf.data.Dataset, weights: tf.data.Dataset | Iterable[float]) -> tf.data.Dataset:
     """Return a dataset of the weight of each pair, float32 scalars."""
     if isinstance(weights, tf.data.Dataset):
+        check_finite(weights)
         weights = weights.as_numpy_iterator()
     weights = as_weights("sample_weight", weights)
     check_count("weights", len(weights), pairs)
@@ -381,6 +383,7 @@ def check_count(name: str, count: int, pairs: tf.data.Dataset) -> None:
 def _contexts(pairs: tf.data.Dataset, contexts: tf.data.Dataset | Iterable[str]) -> tf.data.Dataset:
     """Return a dataset of the context of each pair."""
     if isinstance(contexts, tf.data.Dataset):
+        check_finite(contexts)
         contexts = map(as_string, contexts.as_numpy_iterator())
     contexts = as_texts("contexts", contexts)
     check_count("contexts", len(contexts), pairs)

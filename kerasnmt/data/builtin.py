@@ -40,8 +40,7 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
     """Read pairs of English sentences and their German translations, which come with the library.
 
     The corpus is synthetic: a synchronous grammar of English and German generated the pairs and
-    their alignments.
-    The corpus is under the license of the library, Apache-2.0.
+    their alignments. The corpus is under the license of the library, Apache-2.0.
 
     A smaller size gives the first pairs of a larger one. No English sentence occurs twice in a
     split, or in two splits. Sentences start with a lowercase letter; only names, German nouns and
@@ -58,8 +57,8 @@ def builtin_corpus(size: int, split: str = "train", seed: int = 1) -> list[Synth
         A list of `SyntheticPair(source, target, alignment, names)`.
 
     Raises:
-        ValueError: If `split` is unknown, `size` is no integer, is below 1 or is above the size of
-            the split, or `seed` is not 1.
+        ValueError: If `split` is unknown, `size` is not an integer, is below 1 or is above the size
+            of the split, or `seed` is not 1.
     """
     if split not in SIZES:
         raise ValueError(

@@ -119,7 +119,7 @@ def builtin_scenes(size: int, split: str = "train", seed: int = 1) -> list[Scene
         A list of `Scene(image, captions, objects)`.
 
     Raises:
-        ValueError: If `split` is unknown, or `size` is no integer from 1 to 200,000.
+        ValueError: If `split` is unknown, or `size` is not an integer from 1 to 200,000.
     """
     if split not in SPLITS:
         raise ValueError(

@@ -30,7 +30,7 @@ def split_evenly(dataset: tf.data.Dataset, replicas: int) -> tf.data.Dataset:
         a multiple of `replicas`.
 
     Raises:
-        ValueError: If `replicas` is no integer of at least 1.
+        ValueError: If `replicas` is not an integer of at least 1.
     """
     check_size("replicas", replicas)
 

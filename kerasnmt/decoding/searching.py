@@ -72,7 +72,7 @@ def search(
         `SearchTree`.
 
     Raises:
-        ValueError: If `n_best` is no integer or out of range, a tree of samples or samples with
+        ValueError: If `n_best` is not an integer or out of range, a tree of samples or samples with
             terms are wanted, or the caches in the states have room for different numbers of steps.
     """
     check_integer("n_best", n_best)

@@ -55,7 +55,9 @@ class Composite(metaclass=_Constructor):
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments, and which of the layers inside do not train."""
         of_keras = inspect.signature(keras.layers.Layer.__init__).parameters
-        names = [*_argument_names(type(self)), *self._keywords]
+        # A class may consume a keyword, as Keras does with input_shape, and save it in its own way.
+        passed = (name for name in self._keywords if hasattr(self, name))
+        names = [*_argument_names(type(self)), *passed]
         values = {name: getattr(self, name) for name in names if name not in of_keras}
         config = super().get_config()  # type: ignore[misc]  # of the layer or the model
         trains = {path: layer.trainable for path, layer in _saved_paths(self).items()}

@@ -100,7 +100,7 @@ def check_names(inputs: Any, names: Sequence[str], makes_batches: str) -> None:
         makes_batches: Function of `kerasnmt.data` that makes batches, used in error messages.
 
     Raises:
-        ValueError: If they are no dict, or a name is missing.
+        ValueError: If the inputs are not a dict, or a name is missing.
     """
     is_dict = isinstance(inputs, Mapping)
     if not is_dict or any(name not in inputs for name in names):

@@ -25,6 +25,7 @@ from kerasnmt.models.perplexity import Perplexity
 from kerasnmt.models.replicas import Replicas
 from kerasnmt.models.scheduled_sampling import ScheduledSampling
 from kerasnmt.models.search_model import SearchModel
+from kerasnmt.models.text_model import TextModel
 
 # Normalizer of the output, by the name of the loss that trains it.
 _NORMALIZERS = {"cross_entropy": "softmax", "entmax15": "entmax15", "sparsemax": "sparsemax"}
@@ -59,6 +60,8 @@ class EncoderDecoder(SearchModel):
             states.
         decoder: A decoder, such as `kerasnmt.layers.RecurrentDecoder`.
     """
+
+    compile_from_config = TextModel.compile_from_config  # also for a subclass without texts
 
     # Function of `kerasnmt.data` that makes batches for `fit`, used in error messages.
     makes_batches: ClassVar[str] = "batches"

@@ -80,8 +80,9 @@ class SearchModel(keras.Model):
 
         Raises:
             ValueError: If an option or `n_best` is out of range, if there is a coverage penalty but
-                no attention, a tree of samples or samples with terms are wanted, listed ids lack
-                special ids or their order, or the decoder cannot predict only listed ids.
+                no attention, if a tree of samples or samples with terms are requested, if
+                `listed_ids` lacks the special ids or is not in ascending order, or if the decoder
+                cannot predict only listed ids.
         """
         search_options = self._search_options(options)
         listed = self._listed(listed_ids)

@@ -272,7 +272,7 @@ class _Translators:
         self.search_options: dict[str, Any] = {}
 
     def get(self, model: keras.Model, options: dict[str, Any]) -> Any:
-        """Return the translator with these options, for what the model has now."""
+        """Return the translator with these options and the model's present parts."""
         parts = [model.calibration, model.shortlist, model.source_tokenizer, model.target_tokenizer]
         if any(map(operator.is_not, parts, self._parts)):
             self.clear()

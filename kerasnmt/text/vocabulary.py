@@ -48,7 +48,7 @@ def most_frequent(counts: Counter, vocabulary_size: int | None) -> list[str]:
         At most `vocabulary_size - 4` entries.
 
     Raises:
-        ValueError: If `vocabulary_size` is no integer of at least 5, or there are no entries.
+        ValueError: If `vocabulary_size` is not an integer of at least 5, or there are no entries.
     """
     if vocabulary_size is not None:
         check_size("vocabulary_size", vocabulary_size, least=5)

@@ -33,9 +33,9 @@ def word_indices(tokens: Sequence[str], kind: str) -> list[int]:
     In a script without spaces between words, such as Chinese, Japanese or Thai, each piece or
     character is a word. A token without such characters is also separated from its neighbors
     there. Combining characters belong to the word before them, and tags, such as `<ja>`, to the
-    word after them. If a sentence was split into words,
-    so that it has spaces between its characters and at most five characters between two spaces on
-    average, its words are those between spaces.
+    word after them. If a sentence was split into words, so that it has spaces between its
+    characters and at most five characters between two spaces on average, its words are those
+    between spaces.
 
     ```python
     word_indices(["▁Two", "▁dog", "s", ".", "</s>"], "sentencepiece")  # [0, 1, 1, 1, -1]

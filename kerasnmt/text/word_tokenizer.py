@@ -77,7 +77,7 @@ class WordTokenizer(VocabularyTokenizer):
 
         Raises:
             ValueError: If the corpus is empty or has entries that are not strings, or
-                `vocabulary_size` is no integer of at least 5.
+                `vocabulary_size` is not an integer of at least 5.
         """
         return cls._from_units(dataset, cls._units, vocabulary_size, sample)
 

@@ -676,6 +676,7 @@ def test_contexts_that_do_not_fit():
         (tf.data.Dataset.range(2), r"Received: contexts whose item 1 is .*0\)?, of type int64"),
         # Its number of lines is unknown until it is read.
         (tf.data.Dataset.from_tensors("a").filter(lambda text: True), "1 contexts, 2 pairs"),
+        (tf.data.Dataset.from_tensors("a").repeat(), r"a finite dataset.* Remove repeat\(\)"),
     ):
         with pytest.raises(ValueError, match=message):
             batches([("a", "b")] * 2, words, contexts=contexts)

@@ -336,6 +336,14 @@ def own_layers():
             super().__init__(cell, attention, **kwargs)
             self.extra = extra
 
+    class Consuming(layers.GRUCell):
+        def __init__(self, units, **kwargs):
+            self.kept = kwargs.pop("flavour", "")
+            super().__init__(units, **kwargs)
+
+        def get_config(self):
+            return {**super().get_config(), "flavour": self.kept}
+
     class Passing(layers.BahdanauDecoderCell):
         def __init__(self, *args, extra=1, **kwargs):
             super().__init__(*args, **kwargs)
@@ -345,11 +353,14 @@ def own_layers():
     return {
         "temperature": (0.5, Sharp(power=3.0, temperature=0.5)),
         "units": (4, Cell(units=4, name="one")),
+        "kept": ("sweet", Consuming(4, flavour="sweet")),
+        "input_size": (12, layers.GRUCell(4, input_shape=(None, 12))),
         "extra": (2, Passing(layers.GRUCell(4), attention, extra=2)),
         "state_dropout": (0.3, Decoder(layers.GRUCell(4), attention, state_dropout=0.3)),
     }
 
 
+@pytest.mark.filterwarnings("ignore:Do not pass an `input_shape`")
 def test_arguments_that_a_subclass_passes_on_are_saved():
     made = own_layers()
     for name, (value, layer) in made.items():

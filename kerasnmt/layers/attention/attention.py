@@ -310,8 +310,8 @@ class Attention(BaseAttention):
         if "position" in self.history:
             if history["position"] is None:
                 raise ValueError(
-                    "Expected position, the index of the target word, to return that of the next "
-                    "one. Received: position=None. Begin with "
+                    "Expected position, the index of the target word, because "
+                    "return_history=True. Received: position=None. Begin with "
                     "attention.initial_history(memory_mask)."
                 )
             following["position"] = history["position"] + 1

@@ -54,7 +54,7 @@ def check_scores(scores: Any, query: Any, memory: Any, name: str) -> None:
 
 
 def check_history(query: Any, **history: Any) -> None:
-    """Check that there is a history of each query. Sizes that a graph does not know fit, and 1.
+    """Check that a history has the leading axes of the query. Unknown sizes and 1 always fit.
 
     Args:
         query: Shape of the query, `(batch, …)`.
@@ -62,18 +62,18 @@ def check_history(query: Any, **history: Any) -> None:
             `[...]` for the position. None fits.
 
     Raises:
-        ValueError: If a history has other axes than the query.
+        ValueError: If the leading axes of a history differ from those of the query.
     """
     query = tuple(query)
     for name, value in history.items():
         shape = () if value is None else tuple(np.shape(value))
         axes = shape if name == "position" else shape[:-1]
         known = tuple(None if size == 1 else size for size in axes)
-        if value is not None and not _fit(known, query[:-1]):
+        if shape and not _fit(known, query[:-1]):
             raise ValueError(
-                f"Expected {name} of each query, with the first axes {query[:-1]} of the query. "
-                f"Received: a query of shape {query}, {name} of shape {shape}. Call the attention "
-                "with one query [batch, units] at a time, and the history of the query before."
+                f"Expected {name} with the leading axes {query[:-1]} of the query. Received: a "
+                f"query of shape {query}, {name} of shape {shape}. Call the attention with one "
+                "query [batch, units] at a time, and the history that the previous call returned."
             )
 
 

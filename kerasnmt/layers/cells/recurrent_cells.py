@@ -52,7 +52,7 @@ def check_cell(cell: Any) -> None:
 
 def check_inputs(inputs_shape: tuple, cell: keras.layers.Layer) -> None:
     """Check that the inputs of a recurrent cell have the size of the projected inputs."""
-    if inputs_shape[-1] != cell.input_size:
+    if inputs_shape[-1] not in (None, cell.input_size):
         raise ValueError(
             f"Expected projected inputs of {cell.input_size} features for {type(cell).__name__}. "
             f"Received: inputs of shape {tuple(inputs_shape)}. Project them with "

@@ -26,7 +26,7 @@ class StackedCell(Composite, keras.layers.Layer):
             and output differ in size has none.
 
     Raises:
-        ValueError: If there is no cell, or a cell projects its inputs itself, as those of Keras do.
+        ValueError: If there is no cell, or a cell projects its inputs itself, like a cell of Keras.
     """
 
     def __init__(

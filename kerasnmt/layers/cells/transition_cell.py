@@ -27,7 +27,7 @@ class TransitionCell(Composite, keras.layers.Layer):
             `[GRUCell(units), GRUCell(units)]`.
 
     Raises:
-        ValueError: If there is no cell, a cell projects its inputs itself, as those of Keras do, or
+        ValueError: If there is no cell, a cell projects its inputs itself, like one of Keras, or
             the sizes of the states differ.
     """
 

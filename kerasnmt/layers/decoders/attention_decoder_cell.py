@@ -90,7 +90,8 @@ class AttentionDecoderCell(DecoderCell):
 
         Args:
             inputs: From `project_inputs`, `[batch, input_size]`.
-            states: State of `step`, and the memory.
+            states: State of `step`, and the memory. In half precision, the positions in this state
+                are lists of digits.
 
         Returns:
             [output; weights], float32 `[batch, output_units + source_length]`; and the new state

@@ -51,7 +51,7 @@ class DecoderCell(Composite, keras.layers.Layer):
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:
-        ValueError: If the cell projects its inputs itself, as those of Keras do.
+        ValueError: If the cell projects its inputs itself, like a cell of Keras.
     """
 
     # The attention layer. Without it, `step` and `unroll` return None instead of weights.

@@ -37,8 +37,8 @@ class UpperLayer(Composite, keras.layers.Layer):
             differs in size from the one below adds none.
 
     Raises:
-        ValueError: If a dropout rate is out of range, or the cell projects its inputs itself, as
-            those of Keras do.
+        ValueError: If a dropout rate is out of range, or the cell projects its inputs itself, like
+            a cell of Keras.
     """
 
     def __init__(

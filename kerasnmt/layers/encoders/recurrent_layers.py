@@ -21,7 +21,7 @@ class RecurrentLayer(Composite, keras.layers.Layer):
         state_dropout: Dropout rate of the recurrent state, in [0, 1); see `StateDropout`.
 
     Raises:
-        ValueError: If the cell projects its inputs itself, as those of Keras do.
+        ValueError: If the cell projects its inputs itself, like a cell of Keras.
     """
 
     # Directions of reading, "forward" and "backward".

@@ -218,7 +218,11 @@ class MultiHeadAttention(_MultiHead):
                 "Call attention(query, memory), or attention(query, keys=…, values=…) with the "
                 "keys and values from attention.project(memory)."
             )
-        shape = (values.shape[0], values.shape[2], self.units) if memory is None else memory.shape
+        if memory is None:
+            batch = None if values.shape[0] == 1 else values.shape[0]  # one memory for all queries
+            shape = (batch, values.shape[2], self.units)
+        else:
+            shape = memory.shape
         check_shapes(query.shape, shape, memory_mask, "memory")
         if memory is not None:
             keys, values = self.project(memory)

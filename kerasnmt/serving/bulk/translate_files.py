@@ -77,8 +77,8 @@ class TranslateFiles(beam.PTransform):
         done: Number of files that are done.
 
     Raises:
-        ValueError: If the export does not translate, no file fits, a file has not the right
-            columns or the name `broken.tsv`, or the outputs would replace the inputs.
+        ValueError: If the export does not translate, no file fits, a file does not have the
+            right columns or is named `broken.tsv`, or the outputs would replace the inputs.
     """
 
     def __init__(

@@ -2,9 +2,9 @@
 
 import base64
 import binascii
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -108,10 +108,13 @@ class ExportPageModel(PageModel):
         self._current = current
 
         # By the application, because another version can get the number of one that was removed.
-        @functools.lru_cache(maxsize=1)
+        descriptions: WeakKeyDictionary[RestApp, Mapping[str, Any]] = WeakKeyDictionary()
+
         def description(app: RestApp) -> Mapping[str, Any]:
-            inputs = declared_contract(app.session.signatures).inputs
-            return {"inputs": inputs, **read(app.version)}
+            if app not in descriptions:
+                inputs = declared_contract(app.session.signatures).inputs
+                descriptions[app] = {"inputs": inputs, **read(app.version)}
+            return descriptions[app]
 
         self._read = description
 

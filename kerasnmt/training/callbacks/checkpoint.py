@@ -35,7 +35,8 @@ class Checkpoint(keras.callbacks.Callback):
     generators, the metrics of the epoch so far and the position in the data. Interrupted training
     resumes from it without any difference, if the data can resume too, like
     `kerasnmt.data.batches(…, first_epoch=…)`. With TensorFlow, Keras creates the metrics of
-    `compile` at the first batch, so within an epoch they begin anew, with a warning.
+    `compile` at the first batch. If training resumes within an epoch, these metrics count only the
+    rest of the epoch, and a warning says so.
 
     The name of the file contains the progress. The file is written completely or not at all. The
     second latest checkpoint stays too, because the latest one could be damaged.

@@ -85,6 +85,14 @@ def test_a_history_without_the_axis_of_the_queries(name, length):
         attention(QUERY[:, :length], values=VALUES, **history)
 
 
+def test_one_position_of_all_queries():
+    attention = HISTORIES["position"]()
+    weights = [
+        attention(QUERY[:, 0], values=VALUES, position=np.array(one))[1] for one in (1, [1, 1])
+    ]
+    np.testing.assert_array_equal(*weights)
+
+
 def test_the_position_after_queries_without_one():
     with pytest.raises(ValueError, match=r"Expected position.* Received: position=None\. Begin"):
         HISTORIES["position"]()(QUERY, values=VALUES, return_history=True)

@@ -191,3 +191,8 @@ def test_three_stacked_cells_by_hand():
     np.testing.assert_allclose(middle, np.tanh(np.tanh(inputs) @ first[0] + first[1]), rtol=1e-5)
     np.testing.assert_allclose(above, np.tanh(middle @ second[0] + second[1]), rtol=1e-5)
     np.testing.assert_array_equal(output, above)
+
+
+def test_inputs_of_an_unknown_size():
+    outputs = keras.layers.RNN(GRUCell(4))(keras.Input((None, None)))
+    assert outputs.shape == (None, 4)

@@ -77,6 +77,14 @@ def test_equals_the_transcription(masked):
     assert np.all(weights.numpy()[1, :, :, 3:] == 0) == masked
 
 
+def test_one_memory_of_all_queries():
+    attention, (query, memory) = make(), given()
+    keys, values = attention.project(memory[:1])
+    context, _ = attention(query, keys=keys, values=values)
+    expected, _ = attention(query, np.repeat(memory[:1], BATCH, axis=0))
+    np.testing.assert_allclose(context, expected, atol=1e-6)
+
+
 def test_keys_and_values_of_a_functional_model():
     attention, (query, memory) = make(), given()
     inputs = keras.Input((None, query.shape[-1])), keras.Input((None, memory.shape[-1]))
