@@ -4,7 +4,7 @@ from typing import Any
 
 import keras
 
-from kerasnmt.layers.composite import Composite
+from kerasnmt.layers.composite import Composite, build_once
 
 
 class BaseAttention(Composite, keras.layers.Layer):
@@ -69,3 +69,12 @@ class BaseAttention(Composite, keras.layers.Layer):
     ) -> tuple:
         """Attend to the values, with the arguments of the history in addition; see `Attention`."""
         raise NotImplementedError
+
+
+def build_attention(attention: BaseAttention, query_shape: tuple, memory_shape: tuple) -> None:
+    """Build an attention to a memory, unless it is already built.
+
+    Files of earlier versions build it for its keys, without what projects the memory to them.
+    """
+    build_once(attention, query_shape, None, memory_shape)
+    attention.project(keras.KerasTensor(memory_shape))

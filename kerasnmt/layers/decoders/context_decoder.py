@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.layers.attention.attention import weighted_sum
-from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.attention.base_attention import build_attention
 from kerasnmt.layers.decoders.bahdanau_decoder_cell import BahdanauDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.decoders.decoder_loop import attention_losses
@@ -69,7 +69,7 @@ class ContextDecoderCell(BahdanauDecoderCell):
             memory_shape: `(batch, length, memory_units)` of the source and of the context.
         """
         super().build(input_shape, memory_shape)
-        build_once(self.context_attention, (None, self.cell.units), None, memory_shape)
+        build_attention(self.context_attention, (None, self.cell.units), memory_shape)
         self.second_projection.build(memory_shape)
 
     def project_memory(

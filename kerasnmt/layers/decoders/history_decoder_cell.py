@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.composite import build_once
+from kerasnmt.layers.attention.base_attention import build_attention
 from kerasnmt.layers.decoders.bahdanau_decoder_cell import BahdanauDecoderCell
 from kerasnmt.layers.decoders.decoder_cell import DecoderState
 from kerasnmt.layers.on_rows import on_rows
@@ -72,7 +72,7 @@ class HistoryDecoderCell(BahdanauDecoderCell):
         """Create the weights; see `DecoderCell`."""
         super().build(input_shape, memory_shape)
         state = (None, self.cell.units)
-        build_once(self.history_attention, state, None, (None, *state))
+        build_attention(self.history_attention, state, (None, *state))
         self.history_projection.build(state)
 
     def initial_state(

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.layers.attention.base_attention import build_attention
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.decoders.copying import (
     IMPOSSIBLE,
@@ -96,7 +97,7 @@ class PointerGeneratorDecoder(Decoder):
         shapes = self.decoder.readout_shapes(memory_shape)
         build_once(self.gate, *shapes)
         if self.pointer is not None:
-            build_once(self.pointer, shapes[1], None, memory_shape)
+            build_attention(self.pointer, shapes[1], memory_shape)
 
     @property
     def embedding(self) -> keras.layers.Layer:
