@@ -7,7 +7,7 @@ import { distinct } from "./model.js";
 import { bestExtensions, lengthPenalty } from "./search.js";
 import { fourDigits, rounded } from "./sentence_attention.js";
 import { parsedTerms, unmetNames } from "./terms.js";
-import { END_ID, PAD_ID, START_ID } from "./tokenizers.js";
+import { END_ID, START_ID } from "./tokenizers.js";
 
 const CHOICES = 10; // number of most probable tokens of `inspect`
 
@@ -161,7 +161,7 @@ export class Explorer {
 
   #choices(extensions, source) {
     return extensions
-      .filter(({ id }) => id !== PAD_ID && id !== START_ID)
+      .filter(({ id }) => !this.model.neverIds.includes(id))
       .map(({ id, score }) => {
         const [text] = this.#tokens([id], source);
         return { ids: [id], text, log_probability: fourDigits(score) };
