@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from kerasnmt.columns import as_list, as_texts, check_same_index, check_same_length, first_few
+from kerasnmt.columns import (
+    as_list,
+    as_string,
+    as_texts,
+    check_same_index,
+    check_same_length,
+    first_few,
+)
 from kerasnmt.png import png_of
 from kerasnmt.sizes import check_size
 from kerasnmt.tasks.confidence import Confidence
@@ -726,7 +733,7 @@ class Translator:
         if self._model.source_lengths is None:
             return []
         limit = self.description["max_length"]
-        suspects = [i for i, text in enumerate(texts) if _most_tokens(_string(text)) > limit]
+        suspects = [i for i, text in enumerate(texts) if _most_tokens(as_string(text)) > limit]
         if not suspects:
             return []
         lengths = np.asarray(self._model.source_lengths([texts[i] for i in suspects])).tolist()
@@ -739,7 +746,7 @@ class Translator:
         """Warn of texts without the tag of a language, if they are the first, and of long texts."""
         if first_number == 1 and "text" in columns:
             texts = columns["text"]
-            warn_of_languages([*map(_string, texts)], self.description)
+            warn_of_languages([*map(as_string, texts)], self.description)
         if first_number is not None and self._model.source_lengths is not None:
             self._warn_of_cuts(columns[self.fields[0]], first_number)
 
@@ -765,7 +772,7 @@ class Translator:
     ) -> None:
         sentences = np.ones(len(texts))
         if split := Parts.of(self.description):  # the score of a text is their sum
-            sentences = np.array([len(split.split(_string(text))) for text in texts])
+            sentences = np.array([len(split.split(as_string(text))) for text in texts])
         scores = np.array([score for _, score in answers])
         (low,) = np.nonzero(scores < low_score * sentences)
         if low.size:
@@ -789,10 +796,6 @@ def image_file(image: Any) -> bytes:
             f"and shape {array.shape}."
         )
     return png_of(array)
-
-
-def _string(text: str | bytes) -> str:
-    return text if isinstance(text, str) else decode(text)
 
 
 def _named(numbers: Sequence[int], has: str, have: str) -> str:

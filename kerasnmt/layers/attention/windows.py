@@ -13,7 +13,7 @@ from kerasnmt.layers.on_rows import on_rows
 class _Window(Composite, keras.layers.Layer):
     """Base class of windows with a number of words on each side."""
 
-    def __init__(self, width: int, **kwargs) -> None:
+    def __init__(self, width: int = 10, **kwargs) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         if width < 1:
@@ -37,9 +37,6 @@ class LocalMonotonicWindow(_Window):
 
     # The window depends on the position of the target word.
     moves = True
-
-    def __init__(self, width: int = 10, **kwargs) -> None:
-        super().__init__(width, **kwargs)
 
     def call(
         self, query: Any, keys: Any, memory_mask: Any, position: Any = None

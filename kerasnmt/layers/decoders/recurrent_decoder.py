@@ -80,6 +80,9 @@ class RecurrentDecoder(ReadoutDecoder):
         Args:
             weights: Attention weights, float32 `[..., source_length]`, or None without attention.
             memory: From `project_memory`.
+
+        Returns:
+            A dict with `weights`, which is empty without attention.
         """
         return {} if weights is None else {"weights": weights}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import keras
 
 from kerasnmt.atomic_write import atomic_folder
-from kerasnmt.runtime.loading import sha256
+from kerasnmt.checksum import sha256
 from kerasnmt.serving.runtimes.ctranslate2.model import CTranslate2Model, need_ctranslate2
 from kerasnmt.serving.runtimes.ctranslate2.transformer_spec import (
     check_transformer,

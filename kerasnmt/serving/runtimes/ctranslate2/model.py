@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kerasnmt.checksum import sha256
 from kerasnmt.extras import extras
-from kerasnmt.runtime.loading import sha256
 from kerasnmt.runtime.onnx_model import as_bytes
 from kerasnmt.serving.runtimes.ctranslate2.runtime import CTranslate2Runtime
 from kerasnmt.serving.runtimes.plain_files import DESCRIPTION, TOKENIZERS
