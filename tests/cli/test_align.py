@@ -4,10 +4,7 @@ import pytest
 
 from tests.cli.conftest import write
 
-pytestmark = [
-    pytest.mark.usefixtures("eagerly"),
-    pytest.mark.filterwarnings("ignore:Even though"),  # datasets are not read eagerly
-]
+pytestmark = pytest.mark.usefixtures("eagerly")
 
 SOURCES = ["Anna sees two dogs .", "", "the house"]
 TARGETS = ["Anna sieht zwei Hunde .", "", "das Haus hier"]

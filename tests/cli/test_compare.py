@@ -10,10 +10,7 @@ import pytest
 from kerasnmt.training import compared_scores, translation_scores
 from tests.cli.conftest import write
 
-pytestmark = [
-    pytest.mark.usefixtures("eagerly"),
-    pytest.mark.filterwarnings("ignore:Even though"),  # datasets are not read eagerly
-]
+pytestmark = pytest.mark.usefixtures("eagerly")
 
 SOURCES = ["Anna sees two dogs .", "The man <sleeps> .", "", "مرحبا بالعالم", "no"]
 

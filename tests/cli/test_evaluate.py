@@ -146,7 +146,6 @@ def many(tmp_path, translator):
 
 
 @pytest.mark.usefixtures("eagerly")
-@pytest.mark.filterwarnings("ignore:Even though")  # datasets are not read eagerly
 def test_a_broken_model_against_a_good_one(
     kerasnmt, run_folder, export_folder, other_run_folder, many
 ):

@@ -237,7 +237,6 @@ def test_predict_takes_ids_only(model, forms):
 
 
 @pytest.mark.usefixtures("eagerly")
-@pytest.mark.filterwarnings("ignore:Even though")  # datasets are not read eagerly
 def test_the_end_of_data_of_unknown_length_is_no_warning(model):
     data = batches(PAIRS, model.source_tokenizer, model.target_tokenizer, batch_size=2)
     assert data.cardinality() == tf.data.UNKNOWN_CARDINALITY

@@ -28,7 +28,6 @@ from kerasnmt.zoo import get_model
 
 pytestmark = [
     pytest.mark.long("trains a recipe on two backends"),
-    pytest.mark.filterwarnings("ignore:Even though the .* option is set"),
     pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed"),
 ]
 # All sides have the same width, so that JAX compiles each step once.
