@@ -1,7 +1,7 @@
 """Requests from the files that a command names."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
@@ -292,15 +292,20 @@ class RequestTable:
 
 
 def with_lines(
-    chunks: Iterator[tuple[dict[str, list[Any]], list[Record]]], files: Mapping[str, Path | None]
+    chunks: Iterator[tuple[dict[str, list[Any]], list[Record]]],
+    files: Mapping[str, tuple[Path | None, Callable[[Path], Iterator[str]]]],
 ) -> Iterator[tuple[dict[str, list[Any]], list[Record]]]:
     """Add a field of lines to requests for each file of an option, such as `prefix`; see `Beside`.
 
     Args:
         chunks: Requests and their records.
-        files: File of each option, or None.
+        files: File of each option, or None, and the function that reads its lines.
     """
-    lines = {name: Beside(f"line of --{name}", path) for name, path in files.items() if path}
+    lines = {
+        name: Beside(f"line of --{name}", path, read(path))
+        for name, (path, read) in files.items()
+        if path
+    }
     for request, records in chunks:
         added = {name: beside.take(len(records)) for name, beside in lines.items()}
         yield request | added, records

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from kerasnmt.data.live_lines import lines_of
+from kerasnmt.text.term_lines import NOT, OR, SEPARATOR, term_line
 
 TermsFile = Annotated[
     Path | None,
@@ -44,18 +45,32 @@ LexiconFile = Annotated[
 ]
 
 
+def read_terms(path: Path) -> Iterator[str]:
+    """Yield the lines of a file of terms.
+
+    Raises:
+        ValueError: If a term has an empty alternative, or a "!" elsewhere than at its start.
+    """
+    for number, line in enumerate(lines_of(path), start=1):
+        try:
+            for term in filter(str.strip, line.split(SEPARATOR)):
+                term_line([term.strip().removeprefix(NOT).split(OR)])
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from error
+        yield line
+
+
 def read_glossary(path: Path, ignore_case: bool = False) -> Any:
     """Return the `kerasnmt.text.Glossary` of a file; several lines of a term are alternatives.
 
     Raises:
-        ValueError: If a line has no tab between two terms, or another one.
+        ValueError: If a line has no tab between two terms, or another one, or a term is malformed.
     """
     from kerasnmt.text import Glossary
-    from kerasnmt.text.term_lines import OR
 
     terms: dict[str, list[str]] = {}
     for number, source, target in _two_columns(path, f"a target term, with {OR} between several,"):
-        alternatives = [one for one in target.split(OR) if one.strip()]
+        alternatives = target.split(OR)
         try:
             Glossary({source: alternatives})
         except ValueError as error:

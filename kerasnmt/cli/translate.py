@@ -37,7 +37,9 @@ from kerasnmt.cli.terms import (
     TermsFile,
     read_glossary,
     read_lexicon,
+    read_terms,
 )
+from kerasnmt.data.live_lines import lines_of
 from kerasnmt.data.tables import table_format
 from kerasnmt.kinds import field_named, kind_of, kinds
 
@@ -235,7 +237,8 @@ def translate(
     done = 0
     # Several batches of a file are sorted by length. A pipe must not wait for several batches.
     chunks = files.chunks(batch_size if files.live else batch_size * 16)
-    for request, records in with_lines(chunks, {"prefix": prefix, "terms": terms}):
+    beside = {"prefix": (prefix, lines_of), "terms": (terms, read_terms)}
+    for request, records in with_lines(chunks, beside):
         if start:
             request["text"] = tagged(request["text"], start)
         if stream:

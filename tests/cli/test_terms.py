@@ -51,6 +51,10 @@ def test_a_term_that_cannot_be_written_is_told(kerasnmt, run_folder, tmp_path):
     [
         (["--terms", "FILE"], ["a"] * 7, "one line of --terms for each text.* with 7 for 8 texts"),
         (["--terms", "FILE"], ["a"] * 9, "one line of --terms for each text.* with 9 for 8 texts"),
+        (["--terms", "FILE"], ["", "Hund\tHaus||Mann", *[""] * 6], r"file, line 2: .* the term ''"),
+        (["--terms", "FILE"], ["", "", "Hund\t \t!", *[""] * 5], r"file, line 3: .* the term ''"),
+        (["--terms", "FILE"], ["Haus|!Mann", *[""] * 7], r"file, line 1: .* the term '!Mann'"),
+        (["--glossary", "FILE"], ["dog\tHund|"], r"file, line 1: .* the term ''"),
         (["--glossary", "FILE"], ["dog"], "a text, a tab and a target term, .* line 1"),
         (["--glossary", "FILE"], ["", "dog\tHund\tHunde"], "line 2"),
         (["--ignore-case"], [], "Expected --glossary FILE with --ignore-case"),
