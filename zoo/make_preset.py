@@ -3,8 +3,8 @@
     python zoo/make_preset.py zoo/bahdanau_gru_g2p/presets.yaml g2p_dutch runs/g2p_dutch/model.keras
 
 The YAML file describes presets. `all` has the keys that they share; under its name, each preset has
-its own keys. The keywords of the model come from `recipe.yaml` in the same folder. Besides the
-keys of `model.save_to_preset(about=…)`, there are
+its own keys. Without `model`, the keywords of the model come from `recipe.yaml` in the same folder.
+Besides the keys of `model.save_to_preset(about=…)`, there are
 
 - `weights`: the number format of the weights file.
 - `test`: a file of pairs, relative to the YAML file. The preset is scored on it, and its `bleu`,
