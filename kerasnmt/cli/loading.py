@@ -1,6 +1,7 @@
 """Models from runs, presets, exports and servers."""
 
 import shlex
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +19,7 @@ class SearchChanges(NamedTuple):
     """Changes to the search of a run or a preset.
 
     Attributes:
-        beam_size: Beam size instead of the recipe's.
+        beam_size: Beam size instead of the model's.
         search: Changes to the search options, such as `no_repeat_ngram=3`.
         others: Further runs or presets, whose models form an ensemble with the first model.
         lexicon: Translations that are looked up.
@@ -81,8 +82,8 @@ def load_run(
             questions.
 
     Returns:
-        The model, which computes in float32, and the search options of the first recipe or preset,
-        with the changes.
+        The model, which computes in float32, and the `search_options` of the first model, with the
+        changes.
 
     Raises:
         ValueError: If a path has no model, or a damaged model, or a model of another kind; if the
@@ -147,7 +148,6 @@ def _load_one(
     path: str | Path, search: Sequence[str], translates: bool
 ) -> tuple[Any, dict[str, Any]]:
     trained = _trained(path)
-    options = trained.search_options(search)
     load_tensorflow()
     from kerasnmt.models import TextModel, TranslationModel, in_float32
 
@@ -158,6 +158,7 @@ def _load_one(
             f"{trained.path}: expected a model {wanted}. Received: {model.name}, a "
             f"{type(model).__name__}."
         )
+    options = TranslationOptions.with_changes(trained.search_options(model), search)
     return in_float32(model), options
 
 
@@ -171,19 +172,24 @@ class _Run:
         self.run = run
         self.path = run.model
 
-    def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
-        """Return the search options of the recipe, with changes."""
-        if self.run.recipe.exists():
-            from kerasnmt.training import Recipe
+    def search_options(self, model: Any) -> dict[str, Any]:
+        """Return the search options of the model, or those of the recipe if it has none.
 
-            options = Recipe.load(self.run.recipe).search.options
-            return TranslationOptions.with_changes(options, changes)
-        if changes:
-            raise ValueError(
-                f"Expected {self.run.recipe}, because --search changes its search options. "
-                "Received: a run without a recipe. Omit --search, or restore the recipe."
+        Training adds them to the model at its end. Later, a user can change either of them.
+        """
+        own = model.search_options
+        if not self.run.recipe.exists():
+            return own
+        from kerasnmt.training import Recipe
+
+        of_recipe = Recipe.load(self.run.recipe).search.options
+        if own and TranslationOptions(**own) != TranslationOptions(**of_recipe):
+            warnings.warn(
+                f"{self.path} has search_options={own}, which hold, and {self.run.recipe} has "
+                f"others: {of_recipe}",
+                stacklevel=2,
             )
-        return {}
+        return own or of_recipe
 
     def load(self) -> Any:
         """Return the model."""
@@ -209,9 +215,9 @@ class _Preset:
         self.low_score = self.preset.low_score
         self.about = self.preset.about
 
-    def search_options(self, changes: Sequence[str]) -> dict[str, Any]:
-        """Return the search options with which the preset was scored, with changes."""
-        return TranslationOptions.with_changes(self.preset.search, changes)
+    def search_options(self, model: Any) -> dict[str, Any]:
+        """Return the search options of the model, with which the preset was scored."""
+        return model.search_options
 
     def load(self) -> Any:
         """Return the model."""

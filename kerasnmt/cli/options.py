@@ -34,7 +34,7 @@ BeamSize = Annotated[
         "--beam-size",
         min=1,
         help=_OPTIONS["beam_size"].metadata["description"],
-        show_default="the recipe's",
+        show_default="the model's",
     ),
 ]
 SearchOptions = Annotated[
@@ -42,7 +42,7 @@ SearchOptions = Annotated[
     typer.Option(
         "--search",
         metavar="KEY=VALUE",
-        help="A search option instead of the recipe's, such as no_repeat_ngram=3; repeatable. "
+        help="A search option instead of the model's, such as no_repeat_ngram=3; repeatable. "
         "See the list of keys below.",
     ),
 ]

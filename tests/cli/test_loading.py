@@ -19,7 +19,7 @@ def loads_nothing(monkeypatch):
     monkeypatch.setattr(f"{export}.load_saved_model", lambda directory: nothing)
 
 
-def test_a_run_brings_the_options_of_its_recipe(run_folder, tmp_path):
+def test_a_run_has_the_options_of_its_model_or_else_of_its_recipe(run_folder, tmp_path):
     model, options = load_run(run_folder)
     assert model.name == "bahdanau_gru"
     assert options == {"beam_size": 3, "max_length": 20}
@@ -28,12 +28,13 @@ def test_a_run_brings_the_options_of_its_recipe(run_folder, tmp_path):
     recipe = other / "recipe.yaml"
     recipe.write_text(recipe.read_text().replace(", max_length: 20", ""))
     assert load_run(other)[1] == {"beam_size": 3}
+    model.search_options = {"beam_size": 2, "min_length": 3}
+    model.save(other / "model.keras")
+    with pytest.warns(UserWarning, match=r"'min_length': 3}, which hold, and .*: {'beam_size': 3}"):
+        assert load_run(other, SearchChanges(4))[1] == {"beam_size": 4, "min_length": 3}
     recipe.unlink()
-    assert load_run(other)[1] == {}
-    with pytest.raises(
-        ValueError, match=r"recipe\.yaml, because --search changes its search options"
-    ):
-        load_run(other, SearchChanges(search=["beam_size=2"]))
+    changes = SearchChanges(search=["max_length=9"])
+    assert load_run(other, changes)[1] == {"beam_size": 2, "min_length": 3, "max_length": 9}
 
 
 def test_a_run_in_half_precision_is_loaded_in_float32(run_folder, loaded_model, tmp_path):
