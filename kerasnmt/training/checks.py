@@ -14,7 +14,6 @@ import keras
 from kerasnmt import zoo
 from kerasnmt.models import Seq2Seq
 from kerasnmt.nearest_name import unknown_name_message
-from kerasnmt.presets import Preset
 from kerasnmt.presets.folders import preset_folder, preset_hint
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.dotted import dotted
@@ -154,53 +153,64 @@ def check_start(path: str | os.PathLike) -> None:
         )
 
 
-def check_preset_model(preset: Preset, recipe: Recipe) -> None:
-    """Check that a recipe names the model of a preset to start from.
-
-    Raises:
-        ValueError: If it names another model.
-    """
-    _check_equal(_named(preset), "model.name", preset.model_name, recipe.model.name)
-
-
-def check_preset_tokenizers(preset: Preset, tokenizers: dict[str, Any], recipe: Recipe) -> None:
-    """Check that a recipe has the same kinds of tokenizers as a preset to start from.
+def check_equal(start: str, what: str, old: Any, new: Any) -> None:
+    """Check that a recipe has a value of the model to start from.
 
     Args:
-        preset: Preset to start from.
-        tokenizers: Tokenizers of the preset, `shared`, or `source` and `target`.
-        recipe: Recipe to check.
+        start: Name of the model to start from in the error message.
+        what: Name of the value.
+        old: Value of the model to start from.
+        new: Value of the recipe.
 
     Raises:
         ValueError: If they differ.
     """
-    kinds = {name: tokenizer.kind for name, tokenizer in tokenizers.items()}
-    chosen = {name: section.kind for name, section in recipe.tokenizer.chosen.items()}
-    _check_equal(_named(preset), "kinds of tokenizers", kinds, chosen)
+    if old != new:
+        raise ValueError(
+            f"Expected the {what} of the {start}: {old}. Received: {new}. Change the recipe, or "
+            "start without init_from."
+        )
 
 
-def check_same_config(preset: Preset, model: Seq2Seq) -> None:
-    """Check that the model of a recipe has the same config as the model of a preset to start from.
+def check_same_config(
+    start: str,
+    config: dict[str, Any],
+    keywords: dict[str, Any] | None,
+    recipe: Recipe,
+    model: Seq2Seq,
+) -> None:
+    """Check that the model of a recipe has the same config as the model to start from.
+
+    Args:
+        start: Name of the model to start from in error messages.
+        config: Its `comparable_config`.
+        keywords: Keywords of the zoo that made it, or None if they are not known.
+        recipe: Recipe to check.
+        model: Model of the recipe, with the tokenizers of the model to start from.
+
+    Raises:
+        ValueError: If they differ. The error names the first keyword, or else the first value.
+    """
+    made = comparable_config(model)
+    if keywords is not None and config != made:
+        parameters = inspect.signature(zoo.get_model(recipe.model.name)).parameters
+        known = {key: parameter.default for key, parameter in parameters.items()}
+        before, after = known | keywords, known | recipe.model.keywords
+        for key in after:
+            if not _MAY_DIFFER.search(key):
+                check_equal(start, f"model.{key}", before[key], after[key])
+    for key in config | made:
+        check_equal(start, f"value of {key}", config.get(key), made.get(key))
+
+
+def comparable_config(model: Seq2Seq) -> dict[str, Any]:
+    """Return the values of a model's config that a model with its weights must have.
 
     Dropout rates, dtypes, seeds, initializers and frozen layers may differ, because they do not
     change what the weights compute. The normalizer of the output depends on the loss. Search
     options, calibration and shortlist belong to the run.
-
-    Args:
-        preset: Preset to start from.
-        model: Model of the recipe, with the tokenizers of the preset.
-
-    Raises:
-        ValueError: If another value differs. The error names the first one.
     """
-    before, after = (
-        dict(_values(config))
-        for config in map(
-            keras.saving.serialize_keras_object, (preset.load(load_weights=False), model)
-        )
-    )
-    for key in before | after:
-        _check_equal(_named(preset), f"value of {key}", before.get(key), after.get(key))
+    return dict(_values(keras.saving.serialize_keras_object(model)))
 
 
 _MAY_DIFFER = re.compile(
@@ -219,26 +229,3 @@ def _values(config: Any, key: str = "") -> Iterator[tuple[str, Any]]:
             yield from _values(part, f"{key}.{name}".lstrip("."))
     else:
         yield key, config
-
-
-def _named(preset: Preset) -> str:
-    return f"preset to start from, {preset.folder}"
-
-
-def _check_equal(start: str, what: str, old: Any, new: Any) -> None:
-    if old != new:
-        raise ValueError(
-            f"Expected the {what} of the {start}: {old}. Received: {new}. Change the recipe, or "
-            "start without init_from."
-        )
-
-
-def check_same_model(earlier: RunFolder, recipe: Recipe) -> None:
-    """Check that a recipe has the model and the tokenizers of the run to start from.
-
-    Raises:
-        ValueError: If they differ.
-    """
-    before = Recipe.load(earlier.recipe).model_dump(include={"model", "tokenizer"})
-    for name, new in recipe.model_dump(include=set(before)).items():
-        _check_equal(f"run to start from, in {earlier.recipe}", name, before[name], new)

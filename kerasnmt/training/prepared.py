@@ -12,7 +12,12 @@ from kerasnmt.models import Seq2Seq
 from kerasnmt.progress_lines import say
 from kerasnmt.text import Tokenizer
 from kerasnmt.training.batches import EpochStatistics, RecipeBatches, ShardBatches
-from kerasnmt.training.checks import check_abilities, check_batch_size, check_model
+from kerasnmt.training.checks import (
+    check_abilities,
+    check_batch_size,
+    check_model,
+    check_same_config,
+)
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.devices import Devices, precision, training_devices
 from kerasnmt.training.processes import Processes
@@ -96,7 +101,7 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
                 model.make_shortlist(*corpora.sample())
         check_abilities(recipe, model)
     if trained:
-        start.check_model(model)
+        check_same_config(trained.name, trained.config, trained.keywords, recipe, model)
         with devices.scope():
             model.set_weights(trained.weights)
     own_shards = corpora.readers > 1

@@ -16,14 +16,13 @@ from kerasnmt.training.batches import EpochStatistics
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Progress
 from kerasnmt.training.callbacks.training_progress import working
 from kerasnmt.training.checks import (
-    check_preset_model,
-    check_preset_tokenizers,
-    check_same_config,
+    check_equal,
     check_same_files,
-    check_same_model,
     check_same_recipe,
+    comparable_config,
 )
 from kerasnmt.training.corpora import Corpora, texts
+from kerasnmt.training.dotted import dotted
 from kerasnmt.training.recipe import Recipe
 from kerasnmt.training.run_folder import RunFolder
 from kerasnmt.training.scoring import bleu_tokenizer
@@ -36,17 +35,37 @@ from kerasnmt.training.tokenizers import (
 
 
 class Trained(NamedTuple):
-    """Weights to start from, and the tokenizers and the loss that belong to them."""
+    """Model to start from.
 
+    Attributes:
+        name: Name of the model in error messages.
+        weights: Its weights.
+        tokenizers: Its tokenizers.
+        loss: Its loss, or None for cross-entropy.
+        config: Values of its config that cannot change.
+        keywords: Keywords of the zoo that made it, or None if they are not known.
+    """
+
+    name: str
     weights: list[np.ndarray]
     tokenizers: dict[str, Tokenizer]
     loss: str | None
+    config: dict[str, Any]
+    keywords: dict[str, Any] | None
 
     @classmethod
-    def of(cls, model: Seq2Seq, tokenizers: dict[str, Tokenizer]) -> Self:
+    def of(
+        cls,
+        name: str,
+        model: Seq2Seq,
+        tokenizers: dict[str, Tokenizer],
+        keywords: dict[str, Any] | None,
+    ) -> Self:
         """Return the start from a model. An output with entmax has the loss of the same name."""
         normalizer = model.output_normalizer
-        return cls(model.get_weights(), tokenizers, None if normalizer == "softmax" else normalizer)
+        loss = None if normalizer == "softmax" else normalizer
+        config = comparable_config(model)
+        return cls(name, model.get_weights(), tokenizers, loss, config, keywords)
 
 
 class Readings(NamedTuple):
@@ -90,9 +109,6 @@ class NewStart:
     def trained(self) -> Trained | None:
         """Return the model to start from, or None for new tokenizers and random weights."""
         return None
-
-    def check_model(self, model: Seq2Seq) -> None:
-        """Raise a `ValueError` if the model cannot have the first weights."""
 
     def read(self, corpora: Corpora, trained: Trained | None) -> Readings:
         """Return what the first process reads for all processes."""
@@ -173,9 +189,15 @@ class FurtherStart(TrainedStart):
     def trained(self) -> Trained:
         """Return the best model of the other run."""
         self.earlier.check_trained()
-        check_same_model(self.earlier, self.recipe)
+        name = f"run to start from, {self.earlier.path}"
+        before = Recipe.load(self.earlier.recipe)
+        check_equal(name, "model.name", before.model.name, self.recipe.model.name)
+        old, new = (dotted(one.model_dump(include={"tokenizer"})) for one in (before, self.recipe))
+        for key in old | new:
+            check_equal(name, key, old.get(key), new.get(key))
         model = load_model(self.earlier.model, compile=False)
-        return Trained.of(model, load_tokenizers(self.earlier.tokenizers))
+        tokenizers = load_tokenizers(self.earlier.tokenizers)
+        return Trained.of(name, model, tokenizers, before.model.keywords)
 
 
 @dataclass(frozen=True)
@@ -190,15 +212,14 @@ class PresetStart(TrainedStart):
 
     def trained(self) -> Trained:
         """Return the model of the preset."""
-        check_preset_model(self.preset, self.recipe)
+        name = f"preset to start from, {self.preset.folder}"
+        check_equal(name, "model.name", self.preset.model_name, self.recipe.model.name)
         model = self.preset.load()
         tokenizers = tokenizers_of(model)
-        check_preset_tokenizers(self.preset, tokenizers, self.recipe)
-        return Trained.of(model, tokenizers)
-
-    def check_model(self, model: Seq2Seq) -> None:
-        """Check that the model has the architecture of the preset."""
-        check_same_config(self.preset, model)
+        kinds = {side: one.kind for side, one in tokenizers.items()}
+        chosen = {side: one.kind for side, one in self.recipe.tokenizer.chosen.items()}
+        check_equal(name, "kinds of tokenizers", kinds, chosen)
+        return Trained.of(name, model, tokenizers, self.preset.about.get("model"))
 
 
 class ResumedStart(NewStart):

@@ -63,8 +63,8 @@ def train(
             does not change, unless the recipe has more epochs.
         init_from: Folder of a run, or a preset (see `kerasnmt.zoo.get_preset`). Training starts
             from its tokenizers and best weights, for example to continue on other data. The
-            recipe has the `model` and the `tokenizer` of that run. For a preset, dropout rates
-            may differ, and only the kinds of the tokenizers are compared. If
+            recipe has the same `model`, where dropout rates may differ, and the `tokenizer` of
+            that run; for a preset, only the kinds of the tokenizers are compared. If
             `training.loss` is not set, the new run keeps the loss of that model.
         console: Console that shows the progress, or None for no output.
 

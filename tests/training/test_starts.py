@@ -10,7 +10,7 @@ from kerasnmt.models import Seq2Seq
 from kerasnmt.text import WordTokenizer
 from kerasnmt.training import Recipe, RunFolder, train
 from kerasnmt.training.prepared import prepare
-from kerasnmt.training.starts import NewStart, PresetStart, ResumedStart
+from kerasnmt.training.starts import FurtherStart, NewStart, PresetStart, ResumedStart
 from kerasnmt.training.tokenizers import save_tokenizers, tokenizers_of
 from kerasnmt.zoo import bahdanau_gru, get_preset
 
@@ -112,6 +112,31 @@ def test_a_shared_tokenizer(trained, tmp_path):
         ValueError, match=r"Expected the kinds of tokenizers of .*: \{'shared': 'words'\}"
     ):
         prepared(folder, tmp_path, recipe())
+
+
+def test_another_model_than_that_of_a_run_is_refused(trained, tmp_path):
+    """Dropout rates may differ, and so may a keyword that is left out."""
+    earlier, console = RunFolder(tmp_path / "earlier"), Console(quiet=True)
+    earlier.path.mkdir()
+    recipe().save(earlier.recipe)
+    save_tokenizers(earlier.tokenizers, tokenizers_of(trained))
+    trained.save(earlier.model)
+
+    def begin(recipe):
+        return prepare(FurtherStart(recipe, RunFolder(tmp_path / "run"), console, earlier))
+
+    assert begin(recipe(dropout=0.3, num_layers=1)).recipe.model.keywords["dropout"] == 0.3
+    document = recipe().model_dump(mode="json", exclude_none=True)
+    document["tokenizer"]["target"]["vocabulary_size"] = 50
+    for other, error in (
+        (recipe(units=5), r"the model\.units of the run to start from, \S+: 4\. Received: 5\. Ch"),
+        (Recipe.from_dict(document), r"the tokenizer\.target\.vocabulary_size of .*None\. Rec.*50"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            begin(other)
+    recipe(units=6).save(earlier.recipe)  # its model has others
+    with pytest.raises(ValueError, match=r"the value of \S+ of the run .*: 4\. Received: 6\. Chan"):
+        begin(recipe(units=6))
 
 
 @pytest.mark.parametrize(

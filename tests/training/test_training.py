@@ -210,7 +210,8 @@ def test_a_trained_model_is_trained_further(finished, tmp_path, monkeypatch):
 
     other = recipe().model_dump(mode="json", exclude_none=True)
     other["model"]["units"] = 16
-    with pytest.raises(ValueError, match=r"Expected the model of the run to start from.*units': 8"):
+    error = r"the model\.units of the run to start from, .*: 8\. Received: 16\. Change"
+    with pytest.raises(ValueError, match=error):
         train(Recipe.from_dict(other), tmp_path / "other", init_from=run.path)
     assert not (tmp_path / "other").exists()
     with pytest.raises(ValueError, match=r"with a trained model\. Received: .*has no model\.keras"):
