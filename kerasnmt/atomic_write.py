@@ -35,10 +35,11 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".writing.{path.name}")
     try:
-        yield temporary
-        _sync(temporary)
-        os.replace(temporary, path)
-        _sync(path.parent)
+        with _named(path):
+            yield temporary
+            _sync(temporary)
+            os.replace(temporary, path)
+            _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -60,7 +61,7 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
     refusal = f"Expected a folder that does not exist. Received: {path}. Choose another name."
     if os.path.lexists(path):
         raise ValueError(refusal)
-    with unfinished_folder(path.parent) as folder:
+    with _named(path), unfinished_folder(path.parent) as folder:
         yield folder
         if not publish(folder, path):
             raise ValueError(refusal)
@@ -166,6 +167,17 @@ def _wait_for(lock: int) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
             raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name what is written in an error that names no file, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
 
 
 def _sync(path: Path) -> None:

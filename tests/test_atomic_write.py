@@ -22,6 +22,23 @@ def test_an_error_leaves_the_old_file(tmp_path):
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file.txt", "old")]
 
 
+def test_an_error_of_the_disk_names_the_file(tmp_path):
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    (tmp_path / "file.txt").write_text("old")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        named = pytest.raises(OSError, match=r"^\[.*large: '.*/file\.txt'$")
+        with named, atomic_write(tmp_path / "file.txt") as path:
+            path.write_text("x" * 2000)
+        named = pytest.raises(OSError, match=r"^\[.*large: '.*/folder'$")
+        with named, atomic_folder(tmp_path / "folder") as folder:
+            (folder / "file.txt").write_text("x" * 2000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file.txt", "old")]
+
+
 def test_a_folder_appears_whole(tmp_path):
     with atomic_folder(tmp_path / "new/folder") as written:
         (written / "file.txt").write_text("whole")

@@ -106,7 +106,7 @@ def train(
             results = training.train(
                 loaded, output, resume=resume, init_from=init_from, console=console
             )
-        except KeyboardInterrupt as stop:
+        except (KeyboardInterrupt, OSError) as stop:  # an OSError of a full disk, for example
             if run.recipe.exists():
                 again = command(
                     "kerasnmt", "train", recipe, *(overrides or []), "--output", output, "--resume"
