@@ -36,7 +36,7 @@ class Prepared:
         tokenizers: Tokenizers, in the order of the model's constructor.
         devices: Devices of training.
         statistics: Statistics of an epoch.
-        validation: Batches of the validation data.
+        held_out: Batches of the other splits of the data, `validation` and perhaps `test`.
     """
 
     start: NewStart
@@ -44,7 +44,7 @@ class Prepared:
     tokenizers: dict[str, Tokenizer]
     devices: Devices
     statistics: EpochStatistics
-    validation: tf.data.Dataset
+    held_out: dict[str, tf.data.Dataset]
 
     @property
     def recipe(self) -> Recipe:
@@ -123,7 +123,7 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
     if strange := unknown_tokens(statistics.unknown):
         say(console, f"data.train: {strange}")
     say(console, _description(recipe.model.name, model, statistics))
-    return Prepared(start, batches, read.tokenizers, devices, statistics, held_out["validation"])
+    return Prepared(start, batches, read.tokenizers, devices, statistics, held_out)
 
 
 def _slow_average(recipe: Recipe, batches: int) -> str | None:

@@ -167,6 +167,7 @@ class RunCallbacks:
     def _evaluation(self) -> list[keras.callbacks.Callback]:
         """Return the callbacks that evaluate the model after each epoch."""
         model, logs = self.prepared.model, self.run.logs
+        validation = self.prepared.held_out["validation"]
         evaluation = [
             self.quality,
             self.best,
@@ -174,9 +175,9 @@ class RunCallbacks:
             keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: write_projector(logs, model)),
         ]
         if model.has_attention:
-            evaluation.append(AttentionStatistics(self.prepared.validation))
+            evaluation.append(AttentionStatistics(validation))
             if find_spec("matplotlib") is not None:  # of the extra `plot`
-                evaluation.append(AttentionImages(logs, self.prepared.validation))
+                evaluation.append(AttentionImages(logs, validation))
         return evaluation
 
     def _on_one_device(

@@ -15,7 +15,6 @@ from kerasnmt.calibration import Calibration, spread
 from kerasnmt.models import in_float32, load_model
 from kerasnmt.presets.folders import preset_folder
 from kerasnmt.progress_lines import say
-from kerasnmt.training.batches import RecipeBatches
 from kerasnmt.training.callbacks.checkpoint import Checkpoint, Progress
 from kerasnmt.training.callbacks.epoch_history import EpochHistory, TrainingClock
 from kerasnmt.training.callbacks.training_progress import working
@@ -231,7 +230,7 @@ def _fit(
         prepared.model.fit(
             batches,
             steps_per_epoch=steps - progress.batch,
-            validation_data=devices.share(prepared.validation),
+            validation_data=devices.share(prepared.held_out["validation"]),
             epochs=epochs,
             initial_epoch=progress.epoch,
             shuffle=False,
@@ -253,7 +252,7 @@ def average(run: RunCallbacks) -> dict[str, Any] | None:
     with working(prepared.start.console, "averaging the last epochs"):
         with prepared.devices.scope():
             epochs = run.checkpoint.average(prepared.model)
-            validation = prepared.devices.share(prepared.validation)
+            validation = prepared.devices.share(prepared.held_out["validation"])
             losses = prepared.model.evaluate(validation, verbose=0, return_dict=True)
         logs = {f"val_{name}": value for name, value in losses.items()}
         kept = prepared.processes.share(lambda: run.offer(logs))
@@ -322,7 +321,6 @@ def _scores(prepared: Prepared, model: Any, split: str) -> dict[str, float | str
     sources, references = texts(corpora.pairs[split])
     translations = model.translate(sources, contexts=corpora.contexts.get(split))
     model.compile()
-    batches = RecipeBatches(recipe, corpora, model).held_out(split)
-    losses = model.evaluate(batches, verbose=0, return_dict=True)
+    losses = model.evaluate(prepared.held_out[split], verbose=0, return_dict=True)
     scores = translation_scores(translations, references, tokenize=recipe.training.bleu_tokenizer)
     return {**scores, "perplexity": losses["perplexity"]}
