@@ -32,8 +32,9 @@ _PERIOD = (
     rf"{_BEFORE_PERIOD}((?:\.+|…){_CLOSING})[{_SPACE}]+{_CAPITAL}",
     rf"\1\2{END}\3",
 )
+_QUESTION = "[\u0370-\u03ff\u1f00-\u1fff][\\p{M}]*[;\u037e]"  # of Greek
 _LOWERCASE = (
-    rf"([\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]\.|[!?؟])[{_SPACE}]+([¿¡]?[\p{{Ll}}])",
+    rf"([\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]\.|[!?؟]|{_QUESTION})[{_SPACE}]+([¿¡]?[\p{{Ll}}])",
     rf"\1{END}\2",
 )
 
@@ -55,7 +56,7 @@ WITHOUT_CAPITALS = (  # only for texts that do not match `CAPITALS`
 REST = (
     _PERIOD,
     _PERIOD,
-    (rf"([!?؟।]{_CLOSING})[{_SPACE}]+{_CAPITAL}", rf"\1{END}\2"),
+    (rf"((?:[!?؟।]|{_QUESTION}){_CLOSING})[{_SPACE}]+{_CAPITAL}", rf"\1{END}\2"),
     (rf"([。！？｡]+[」』”’）]*)[{_SPACE}]*", rf"\1{END}"),
     (NO_END, " "),
 )
@@ -63,7 +64,7 @@ CAPITALS = r"[\p{Lu}\p{Lt}]"
 
 
 # Without one of these before its last character, a text is one sentence.
-_MARKS = re.compile("[.…!?؟।。！？｡]")
+_MARKS = re.compile("[.…!?؟।。！？｡;\u037e]")
 # No letters and numbers have higher code points.
 _LETTERS = 0x40000
 

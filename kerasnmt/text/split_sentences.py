@@ -17,7 +17,8 @@ def split_sentences(text: tf.Tensor) -> tf.RaggedTensor:
     - after `.` or `…` and a space, if the next word begins with a capital letter, or a letter of a
       script without capitals, and the word before has at least two letters and is not a common
       abbreviation, such as "Dr." and "etc.", a number up to 31, or a Roman numeral;
-    - after `!`, `?`, `؟` or `।` and a space, with the same rule for the next word;
+    - after `!`, `?`, `؟`, `।`, or `;` after a Greek letter, and a space, with the same rule for the
+      next word;
     - after `。`, `！` or `？`, also without a space.
 
     Quotation marks and parentheses that close belong to the sentence before. In a text without

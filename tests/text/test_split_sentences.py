@@ -29,6 +29,9 @@ def both_joined(sentences):
         ["Это он.", "Где она?", "Да."],
         ["أين المحطة؟", "إنها تنتظر."],
         ["यह घर है।", "वह जाता है।"],
+        ["Πού είσαι;", "(Εδώ) «Τι\u037e»", "Ο Γιάννης;", "Ἆρα ζῇ;", "Ναι; όχι; σε 5; Ok; Όχι."],
+        ["πού είσαι;", "εδώ.", "τί\u0301\u037e", "όχι; 5; ok; όχι"],
+        ["One; Two; and three."],
         # Not an end of a sentence.
         ["Mr. Smith met Dr. Who, J. Doe and the U.S. Army at 5 p.m. Monday."],
         ["MR. SMITH MET DR. WHO.", "HE LEFT."],
@@ -72,9 +75,9 @@ def test_empty_sentences_leave_no_spaces():
 
 def test_random_texts():
     rng = np.random.default_rng(0)
-    marks = [*".…!?؟।。！？｡」”»)¿\x1e\x1f", "...", "Dr.", "No. ", "ab. ", "24. ", "é mr. "]
+    marks = [*".…!?؟।。！？｡;\u037e」”»)¿\x1e\x1f", "...", "Dr.", "No. ", "ab. ", "24. ", "é mr. "]
     spaces = [*" \xa0\u202f\t\n\v\r"]
-    alphabet = [*"aB9éÉ犬अǅ", "Ü\u0308", *marks, *spaces]
+    alphabet = [*"aB9éÉ犬अǅάἈ", "Ü\u0308", *marks, *spaces]
     texts = ["".join(rng.choice(alphabet, size)) for size in rng.integers(0, 30, 500)]
     texts += [text.lower() for text in texts]
     split = split_sentences(tf.constant(texts)).to_list()

@@ -83,7 +83,7 @@ def random_texts(count):
 
 def random_sentences(count):
     draw = random.Random(7)
-    marks = [*".…!?؟।。！？｡」”»)", "...", "Dr.", "No. ", "犬", "é", "É", "9", *" \xa0\u202f\t\n\v"]
+    marks = [*".…!?؟।。！？｡;\u037e」”»)", "...", "Dr.", "No. ", *"犬éÉάἈ9 \xa0\u202f\t\n\v"]
     words = ["Zeb", "dog", " ", *marks]
     return ["".join(draw.choices(words, k=draw.randint(1, 12))) for _ in range(count)]
 

@@ -23,8 +23,9 @@ const PERIOD = [
   String.raw`${BEFORE_PERIOD}((?:\.+|…)${CLOSING})[${SPACE}]+${CAPITAL}`,
   `$1$2${END}$3`,
 ];
+const QUESTION = String.raw`[\u0370-\u03ff\u1f00-\u1fff][\p{M}]*[;\u037e]`; // of Greek
 const LOWERCASE = [
-  String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]\.|[!?؟])[${SPACE}]+([¿¡]?[\p{Ll}])`,
+  String.raw`([\p{L}\p{N}][\p{L}\p{M}\p{N}]\.|[!?؟]|${QUESTION})[${SPACE}]+([¿¡]?[\p{Ll}])`,
   `$1${END}$2`,
 ];
 const ABBREVIATED = noEnd(`${ABBREVIATIONS}|${RARE.toUpperCase()}|${NUMBERS}`);
@@ -35,7 +36,7 @@ const WITHOUT_CAPITALS = [IN_LOWERCASE, IN_LOWERCASE, LOWERCASE, LOWERCASE];
 const REST = [
   PERIOD,
   PERIOD,
-  [String.raw`([!?؟।]${CLOSING})[${SPACE}]+${CAPITAL}`, `$1${END}$2`],
+  [String.raw`((?:[!?؟।]|${QUESTION})${CLOSING})[${SPACE}]+${CAPITAL}`, `$1${END}$2`],
   [`([。！？｡]+[」』”’）]*)[${SPACE}]*`, `$1${END}`],
   [NO_END, " "],
   [`${END}+$`, ""],
