@@ -89,7 +89,7 @@ def compare(
 
     Each p is a one-sided p-value of the difference to the first run, from the paired tests of
     `evaluate --baseline`. Each run translates the test data of its recipe, with the search options
-    of its recipe. The translations are kept in RUN/translations for the next time. The perplexity
+    of its model. The translations are kept in RUN/translations for the next time. The perplexity
     is that of the test data of the recipe.
     """
     if output is not None and output.suffix.lower() not in (".html", ".htm"):

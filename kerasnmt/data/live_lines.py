@@ -26,8 +26,8 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
         Lists of lines, without line ends.
 
     Raises:
-        ValueError: If a line is not UTF-8, after the earlier lines. The error contains the number
-            of the line.
+        ValueError: If a line is not UTF-8, or has NUL characters, after the earlier lines. The
+            error contains the number of the line.
     """
     name, live = path or "standard input", is_live(path)
     number = 0
@@ -38,19 +38,17 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
                 number += 1
                 if number == 1:
                     line = without_mark(line)
-                try:
-                    chunk.append(without_end(line).decode("utf-8"))
-                except UnicodeDecodeError as error:
+                if problem := _problem(line):
                     yield chunk
                     if number == 1 and (packed := compression(line)):
                         raise ValueError(
                             f"{name}: expected text. Received: {packed}. Unpack it first."
-                        ) from error
+                        )
                     raise ValueError(
-                        f"{name}, line {number}: expected UTF-8. Received: byte "
-                        f"0x{line[error.start]:02x} at position {error.start + 1}. Convert the "
+                        f"{name}, line {number}: expected UTF-8. Received: {problem}. Convert the "
                         "text to UTF-8."
-                    ) from error
+                    )
+                chunk.append(without_end(line).decode("utf-8"))
                 if len(chunk) == size:
                     yield chunk
                     chunk = []
@@ -64,6 +62,15 @@ def read_chunks(path: Path | None, size: int) -> Iterator[list[str]]:
 def lines_of(path: Path) -> Iterator[str]:
     """Return the lines of a file one by one; see `read_chunks`."""
     return (line for chunk in read_chunks(path, 1000) for line in chunk)
+
+
+def _problem(line: bytes) -> str | None:
+    """Return why a line is not text in UTF-8, or None if it is."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"byte 0x{line[error.start]:02x} at position {error.start + 1}"
+    return "NUL characters, as UTF-16 has" if b"\0" in line else None
 
 
 def _readable(name: Any, blocks: Iterator[Any]) -> Iterator[Any]:

@@ -65,6 +65,9 @@ def test_the_lines_before_a_bad_one_come_first(tmp_path, standard_input):
     standard_input(path.read_bytes())
     with pytest.raises(ValueError, match=f"^standard input, {message}"):
         list(read_chunks(None, 64))
+    path.write_bytes("a\n".encode("utf-16-le"))  # which is UTF-8 too
+    with pytest.raises(ValueError, match=r"line 1: expected UTF-8\. Received: NUL characters"):
+        list(read_chunks(path, 64))
 
 
 def test_missing_file(tmp_path):
