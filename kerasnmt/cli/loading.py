@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from kerasnmt.atomic_write import atomic_write
@@ -30,25 +30,23 @@ class SearchChanges(NamedTuple):
     others: Sequence[str | Path] | None = None
     lexicon: dict[str, str] | None = None
 
-    def checked(self) -> Self:
-        """Return the changes.
+    @property
+    def options(self) -> list[str]:
+        """Changes to the search options, including the beam size.
 
         Raises:
             ValueError: If there are two beam sizes.
         """
-        for option in self.search or []:
-            if self.beam_size is not None and option.startswith("beam_size="):
+        search = [*(self.search or [])]
+        if self.beam_size is None:
+            return search
+        for option in search:
+            if option.startswith("beam_size="):
                 raise ValueError(
                     "Expected one beam size. "
                     f"Received: --beam-size {self.beam_size} and --search {option}."
                 )
-        return self
-
-    @property
-    def options(self) -> list[str]:
-        """Changes to the search options, including the beam size."""
-        beam_size, search, *_ = self.checked()
-        return [*(search or []), *([] if beam_size is None else [f"beam_size={beam_size}"])]
+        return [*search, f"beam_size={self.beam_size}"]
 
 
 class ServerModel(NamedTuple):
@@ -90,17 +88,14 @@ def load_run(
             models do not fit together; if a search option is unknown, out of range or given twice;
             or if search options are given for a model that does not search.
     """
-    beam_size, search, others, lexicon = changes.checked()
-    model, options = _load_one(path, search or [], translates or bool(others))
-    if others:
+    model, options = _load_one(path, changes.options, translates or bool(changes.others))
+    if changes.others:
         from kerasnmt.models import Ensemble
 
-        members = [model, *(_load_one(other, [], True)[0] for other in others)]
+        members = [model, *(_load_one(other, [], True)[0] for other in changes.others)]
         model = Ensemble(members, name="ensemble")
-    if beam_size is not None:
-        options["beam_size"] = beam_size
-    if lexicon:
-        options["lexicon"] = dict(lexicon)
+    if changes.lexicon:
+        options["lexicon"] = dict(changes.lexicon)
     from kerasnmt.models import SearchModel
 
     if options and not isinstance(model, SearchModel):

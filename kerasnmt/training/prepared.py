@@ -104,7 +104,6 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
         check_same_config(trained.name, trained.config, trained.keywords, recipe, model)
         with devices.scope():
             model.set_weights(trained.weights)
-    own_shards = corpora.readers > 1
     for split, unknown in corpora.unknown_tags(model.source_tokenizer.tags).items():
         tags = ", ".join(unknown)
         why = "are not in the training data, so the model reads them as other tokens"
@@ -112,7 +111,7 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
     for split, (count, pairs) in corpora.in_training().items():
         why = "so its scores are too high. Remove them from one of the two"
         say(console, f"data.{split}: {count:,} of {pairs:,} pairs are also training pairs, {why}")
-    batches = (ShardBatches if own_shards else RecipeBatches)(recipe, corpora, model)
+    batches = (ShardBatches if corpora.readers > 1 else RecipeBatches)(recipe, corpora, model)
     statistics = read.statistics or batches.statistics(console)
     with console.status("counting the batches"):
         others = [split for split in recipe.data.splits if split != "train"]
