@@ -1,12 +1,16 @@
 """Training from a recipe."""
 
+import errno
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from statistics import harmonic_mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import keras
+import tensorflow as tf
 from rich.console import Console
 
 from kerasnmt.atomic_write import atomic_write
@@ -89,6 +93,7 @@ def train(
             several processes have different recipes or data.
         ChildProcessError: If another process of the same training run has ended.
         FloatingPointError: If training diverges. The best model so far stays.
+        OSError: If the disk is full. The run can be resumed from its latest checkpoint.
         KeyboardInterrupt: At SIGINT.
         Terminated: At SIGTERM during `fit`.
     """
@@ -117,11 +122,23 @@ def train(
         elif progress.epoch:
             say(console, f"resuming after epoch {progress.epoch}")
         every = callbacks.all()
-        with callbacks.interruption:
+        with callbacks.interruption, _full_disk(run.path):
             with callbacks.progress:
                 fit(callbacks, progress, every)
             averaged = average(callbacks)
             return processes.share(lambda: report(callbacks, averaged))
+
+
+@contextmanager
+def _full_disk(path: Path) -> Iterator[None]:
+    """Raise the error of TensorFlow, which writes the logs, as that of Python."""
+    full = os.strerror(errno.ENOSPC)
+    try:
+        yield
+    except tf.errors.OpError as error:
+        if full in str(error):
+            raise OSError(errno.ENOSPC, full, str(path)) from error
+        raise
 
 
 def _start(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from rich.console import Console
 
 from kerasnmt.models import Seq2Seq
@@ -80,6 +81,21 @@ def test_an_interruption_in_the_first_epoch_keeps_the_weights(preset, trained, t
     for weights, _ in begun:
         pairs = zip(weights, trained.get_weights(), strict=True)
         assert all(np.array_equal(*pair) for pair in pairs)
+
+
+def test_logs_on_a_full_disk(tmp_path, monkeypatch):
+    """The error of TensorFlow's writer becomes that of Python, in one line."""
+
+    def fit(self, *_, **options):
+        raise tf.errors.ResourceExhaustedError(None, None, message)
+
+    monkeypatch.setattr(Seq2Seq, "fit", fit)
+    message = "logs/events; No space left on device"
+    with pytest.raises(OSError, match=r"No space left on device: '.*/run'"):
+        train(recipe(), tmp_path / "run")
+    message = "OOM when allocating tensor"
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        train(recipe(), tmp_path / "other")
 
 
 def test_the_loss_of_the_trained_model_is_kept(trained, tmp_path, begun):
