@@ -154,17 +154,7 @@ def check_start(path: str | os.PathLike) -> None:
 
 
 def check_equal(start: str, what: str, old: Any, new: Any) -> None:
-    """Check that a recipe has a value of the model to start from.
-
-    Args:
-        start: Name of the model to start from in the error message.
-        what: Name of the value.
-        old: Value of the model to start from.
-        new: Value of the recipe.
-
-    Raises:
-        ValueError: If they differ.
-    """
+    """Raise a `ValueError` if a recipe has not the old value of the model to start from."""
     if old != new:
         raise ValueError(
             f"Expected the {what} of the {start}: {old}. Received: {new}. Change the recipe, or "
@@ -172,35 +162,22 @@ def check_equal(start: str, what: str, old: Any, new: Any) -> None:
         )
 
 
-def check_same_config(
-    start: str,
-    config: dict[str, Any],
-    keywords: dict[str, Any] | None,
-    recipe: Recipe,
-    model: Seq2Seq,
-) -> None:
-    """Check that the model of a recipe has the same config as the model to start from.
-
-    Args:
-        start: Name of the model to start from in error messages.
-        config: Its `comparable_config`.
-        keywords: Keywords of the zoo that made it, or None if they are not known.
-        recipe: Recipe to check.
-        model: Model of the recipe, with the tokenizers of the model to start from.
+def check_same_model(trained: Any, recipe: Recipe, model: Seq2Seq) -> None:
+    """Check that the model of a recipe can have the weights of the `Trained` to start from.
 
     Raises:
-        ValueError: If they differ. The error names the first keyword, or else the first value.
+        ValueError: If it differs. The error names the first keyword, or else the first value.
     """
-    made = comparable_config(model)
-    if keywords is not None and config != made:
+    before, after = trained.config, comparable_config(model)
+    if trained.keywords is not None and before != after:
         parameters = inspect.signature(zoo.get_model(recipe.model.name)).parameters
         known = {key: parameter.default for key, parameter in parameters.items()}
-        before, after = known | keywords, known | recipe.model.keywords
-        for key in after:
+        old, new = known | trained.keywords, known | recipe.model.keywords
+        for key in new:
             if not _MAY_DIFFER.search(key):
-                check_equal(start, f"model.{key}", before[key], after[key])
-    for key in config | made:
-        check_equal(start, f"value of {key}", config.get(key), made.get(key))
+                check_equal(trained.name, f"model.{key}", old[key], new[key])
+    for key in before | after:
+        check_equal(trained.name, f"value of {key}", before.get(key), after.get(key))
 
 
 def comparable_config(model: Seq2Seq) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from kerasnmt.training.checks import (
     check_abilities,
     check_batch_size,
     check_model,
-    check_same_config,
+    check_same_model,
 )
 from kerasnmt.training.corpora import Corpora
 from kerasnmt.training.devices import Devices, precision, training_devices
@@ -101,7 +101,7 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
                 model.make_shortlist(*corpora.sample())
         check_abilities(recipe, model)
     if trained:
-        check_same_config(trained.name, trained.config, trained.keywords, recipe, model)
+        check_same_model(trained, recipe, model)
         with devices.scope():
             model.set_weights(trained.weights)
     for split, unknown in corpora.unknown_tags(model.source_tokenizer.tags).items():
