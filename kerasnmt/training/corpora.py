@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from kerasnmt.alignment import parse_pharaoh_lines
 from kerasnmt.data import Shards, builtin_corpus, read_parallel, read_tsv
+from kerasnmt.data.lines import checked_lines
 from kerasnmt.data.patterns import matching_files
 from kerasnmt.data.tables import table_rows
 from kerasnmt.text.tags import unknown_tags
@@ -168,7 +169,7 @@ def read_pairs(section: Any, split: str) -> tf.data.Dataset:
 
 def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
     """Return the sources and the targets of a dataset of pairs, as `str`."""
-    rows = zip(*pairs.as_numpy_iterator(), strict=True)
+    rows = zip(*_rows(pairs), strict=True)
     sides: Any = tuple([text.decode("utf-8") for text in side] for side in rows)
     return sides
 
@@ -202,7 +203,7 @@ def _shards(section: Any) -> Shards:
 
 def lines_of(path: Any) -> list[str]:
     """Return the lines of a file, with the same checks as for sentences."""
-    return texts(read_parallel(path, path))[0]
+    return [line.decode() for name in matching_files(path) for line in checked_lines(name)]
 
 
 def fingerprint(path: Any) -> dict[str, Any]:
