@@ -110,7 +110,12 @@ def evaluate(
         if tags_column is not None:
             check_reads_tags("--tags-column", translator)
             known = translator.description.get("source_tags")
-            _warn_of_tags([] if known is None else unknown_tags(sources, known), pairs)
+            if known is not None and (unknown := unknown_tags(sources, known)):
+                warnings.warn(
+                    f"the model has no tags {', '.join(unknown)}, which are in {pairs}, so it "
+                    "reads them as other tokens",
+                    stacklevel=2,
+                )
     translations = [
         translate_chunks(translator, texts, contexts, batch_size, console)
         for translator, texts in zip(translators, tagged_sources, strict=True)
@@ -141,15 +146,6 @@ def evaluate(
 
 def _p_text(p_value: float) -> str:
     return f"p = {p_value:.4f}" if p_value >= 0.0001 else "p < 0.0001"
-
-
-def _warn_of_tags(tags: list[str], pairs: Path | None) -> None:
-    if tags:
-        warnings.warn(
-            f"the model has no tags {', '.join(tags)}, which are in {pairs}, so it reads them as "
-            "other tokens",
-            stacklevel=2,
-        )
 
 
 def sentences_of(
