@@ -232,20 +232,12 @@ class _TrainingPairs(_Pairs):
     )
 
     @model_validator(mode="after")
-    def _weights_have_one_form(self) -> Self:
+    def _fits_together(self) -> Self:
         if self.weight is not None and self.weights:
             raise ValueError("should have either weight or weights")
         self._check_column("weight")
-        return self
-
-    @model_validator(mode="after")
-    def _not_of_the_builtin_corpus(self) -> Self:
         if self.builtin and self.alignments:
             raise ValueError("should have no alignments, because the built-in corpus has its own")
-        return self
-
-    @model_validator(mode="after")
-    def _patterns_are_of_pairs_only(self) -> Self:
         weighted = self.weight is not None or self.weights
         if self.streams and (self.context or self.alignments or weighted):
             raise ValueError(
@@ -426,21 +418,13 @@ class _Training(_Section):
     seed: _Seed = Field(1, description="Seed of weights, dropout and the order of the data.")
 
     @model_validator(mode="after")
-    def _schedules_and_warmups(self) -> Self:
+    def _fits_together(self) -> Self:
         if self.learning_rate_schedule == "plateau" and self.warmup_steps:
             raise ValueError("should have warmup_steps: 0 with plateau")
         if self.learning_rate_schedule == "inverse_sqrt" and not self.warmup_steps:
             raise ValueError("should have warmup_steps, such as 1000, with inverse_sqrt")
-        return self
-
-    @model_validator(mode="after")
-    def _one_average(self) -> Self:
         if self.moving_average and self.average_epochs:
             raise ValueError("should have either moving_average or average_epochs")
-        return self
-
-    @model_validator(mode="after")
-    def _one_batch_size(self) -> Self:
         if self.tokens_per_batch and self.batch_size:
             raise ValueError(
                 "should have either tokens_per_batch or batch_size (null switches one off)"
@@ -515,7 +499,7 @@ class Recipe(_Section):
     _origin: str = PrivateAttr("recipe")
 
     @model_validator(mode="after")
-    def _alignments_are_used(self) -> Self:
+    def _fits_together(self) -> Self:
         train = self.data.train
         guided = self.training.guided_attention is not None
         if guided and not (train.alignments or train.builtin):
@@ -524,10 +508,6 @@ class Recipe(_Section):
             raise ValueError(
                 "should have training.guided_attention, such as 1.0, with data.train.alignments"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _tags_are_read(self) -> Self:
         tagged = [split for split, pairs in self.data.splits.items() if pairs.tags is not None]
         ((side, tokenizer), *_) = self.tokenizer.chosen.items()
         if tagged and len(tagged) < len(self.data.splits):
