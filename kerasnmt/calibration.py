@@ -106,7 +106,7 @@ def spread(rows: int, most: int = PAIRS) -> list[int]:
     return np.unique(np.linspace(0, rows - 1, min(most, rows)).astype(int)).tolist()
 
 
-def fit_logistic(features: np.ndarray, labels: np.ndarray, steps: int = 50) -> np.ndarray:
+def fit_logistic(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Fit a logistic regression by Newton's method.
 
     Platt's targets take the place of the labels 0 and 1, so the parameters stay finite if all
@@ -116,7 +116,6 @@ def fit_logistic(features: np.ndarray, labels: np.ndarray, steps: int = 50) -> n
         features: Float `[examples, features]`.
         labels: Numbers from 0 to 1, `[examples]`. A number between is the share of examples with
             the label 1.
-        steps: Maximum number of steps.
 
     Returns:
         The weights of the features, and the bias, float64 `[features + 1]`.
@@ -131,7 +130,7 @@ def fit_logistic(features: np.ndarray, labels: np.ndarray, steps: int = 50) -> n
     ridge = 1e-6 * np.eye(inputs.shape[1])
     weights = np.zeros(inputs.shape[1])
     loss = _loss(inputs @ weights, targets)
-    for _ in range(steps):
+    for _ in range(50):
         predicted = _sigmoid(inputs @ weights)
         gradient = inputs.T @ (predicted - targets)
         hessian = (inputs * (predicted * (1 - predicted))[:, None]).T @ inputs + ridge
