@@ -114,9 +114,8 @@ def prepare(start: NewStart, processes: Processes | None = None) -> Prepared:
     batches = (ShardBatches if corpora.readers > 1 else RecipeBatches)(recipe, corpora, model)
     statistics = read.statistics or batches.statistics(console)
     with console.status("counting the batches"):
-        others = [split for split in recipe.data.splits if split != "train"]
         # Errors of the test data appear here, and not after training.
-        held_out = {split: batches.held_out(split) for split in others}
+        held_out = {one: batches.held_out(one) for one in recipe.data.splits if one != "train"}
     if not trained and (slow := _slow_average(recipe, statistics.batches)):
         say(console, slow)
     if strange := unknown_tokens(statistics.unknown):
