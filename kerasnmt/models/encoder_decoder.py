@@ -315,8 +315,9 @@ class EncoderDecoder(SearchModel):
                 predictions. This is half of the paper's loss, which is the sum over both passes. A
                 step takes about twice as long. A word that only one pass can copy has a
                 probability of 1e-30 in the other. See `kerasnmt.models.losses.r_drop_loss`.
-            **kwargs: See `keras.Model.compile`. Metrics must take logits. With them, or with a loss
-                of Keras, a step is slower, because padding is projected to the vocabulary too.
+            **kwargs: See `keras.Model.compile`. Metrics must take logits, whose Keras mask tells
+                them which tokens are padding. With metrics, or with a loss of Keras, a step is
+                slower, because padding is projected to the vocabulary too.
 
         Raises:
             ValueError: If a number is out of range, a `loss` takes probabilities, the output has

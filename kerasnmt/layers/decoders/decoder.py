@@ -3,7 +3,9 @@
 from typing import Any, ClassVar
 
 import keras
+from keras import ops
 
+from kerasnmt.ids import PAD_ID
 from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.decoders.generators import OutputRows, VocabularyProjection
 from kerasnmt.layers.decoders.token_probability import Targets, TokenProbability
@@ -100,6 +102,14 @@ class Decoder(Composite, keras.layers.Layer):
             the previous token.
         """
         raise NotImplementedError
+
+    def compute_mask(self, target_ids: Any, previous_mask: Any = None) -> Any:
+        """Return the mask of the outputs of `call`, with which metrics of Keras skip padding.
+
+        Returns:
+            Boolean `[batch, target_length]`, True = real token.
+        """
+        return ops.not_equal(target_ids, PAD_ID)
 
     def step(self, ids: Any, state: Any, memory: dict[str, Any]) -> tuple[Any, dict[str, Any], Any]:
         """Predict the next token of each hypothesis of each row.
