@@ -47,8 +47,8 @@ def test_float64_gives_the_numbers_of_float32(case, set_floatx):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
-# As for the cells of Keras, TensorFlow cannot make orthogonal matrices in bfloat16.
-TRAINED = [(case, "float16") for case in COMPILED] + [("transformer_tiny", "bfloat16")]
+TRAINED = [(case, "float16") for case in COMPILED]
+TRAINED += [("transformer_tiny", "bfloat16"), ("luong_general_gru", "bfloat16")]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from keras import ops
 
 from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.on_rows import on_rows
+from kerasnmt.layers.orthogonal import Orthogonal
 
 
 class Score(Composite, keras.layers.Layer):
@@ -174,7 +175,7 @@ class GeneralScore(DotScore):
         self.memory_projection = keras.layers.Dense(
             units,
             use_bias=False,
-            kernel_initializer=keras.initializers.Orthogonal(gain=units**0.5),
+            kernel_initializer=Orthogonal(gain=units**0.5),
             dtype=self.dtype_policy,
             name="memory_projection",
         )

@@ -9,6 +9,7 @@ from keras import ops
 from kerasnmt.layers.cells.state_dropout import mask_state
 from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.on_rows import on_rows
+from kerasnmt.layers.orthogonal import Orthogonal
 
 
 class _Cell(Composite, keras.layers.Layer):
@@ -31,7 +32,7 @@ class _Cell(Composite, keras.layers.Layer):
         """Create the weights for inputs `(..., input_size)`."""
         check_inputs(inputs_shape, self)
         self.recurrent_kernel = self.add_weight(
-            shape=(self.units, self.input_size), initializer="orthogonal", name="recurrent_kernel"
+            shape=(self.units, self.input_size), initializer=Orthogonal(), name="recurrent_kernel"
         )
 
     def _recur(self, state: Any, masks: Sequence[Any]) -> Any:
