@@ -41,6 +41,11 @@ class SourceWords(NamedTuple):
         columns = ops.where(again, -numbers, source_ids)
         return cls(source_ids, ops.cast(equal, "float32"), columns)
 
+    def copied(self, weights: Any) -> Any:
+        """Return the probability of copying the word of each position, in the dtype of weights."""
+        # A Keras layer casts floats in its arguments, so `equal` can have another dtype.
+        return ops.matmul(weights, ops.cast(self.equal, weights.dtype))
+
 
 def copied_log_probability(weights: Any, source_ids: Any, ids: Any) -> Any:
     """Return the log-probability of copying given ids.
@@ -88,7 +93,7 @@ def with_copies(
     """
     extended = ops.concatenate([generated, ops.full_like(weights, IMPOSSIBLE)], axis=-1)
     ids = ops.broadcast_to(words.ids[:, None, :], ops.shape(weights))
-    copied = ops.matmul(weights, words.equal)
+    copied = words.copied(weights)
     mixed = ops.take_along_axis(extended, ids, axis=-1)
     mixed = ops.where(copied > 0, ops.logaddexp(mixed, log_copy + log_of(copied)), mixed)
     # No column is written twice, because LiteRT would add the values. A later position of a word

@@ -110,6 +110,6 @@ class PointerDecoder(DecoderLoop):
         weights, words = outputs["pointer"], outputs["words"]
         real = ops.cast(ops.not_equal(words.ids, PAD_ID), "float32")[:, None, :]
         count = ops.maximum(ops.sum(real, axis=-1), 1.0)
-        mean = ops.sum(real * log_of(ops.matmul(weights, words.equal)), axis=-1) / count
+        mean = ops.sum(real * log_of(words.copied(weights)), axis=-1) / count
         copied = copied_log_probability(weights, words.ids, ids)
         return TokenProbability(at_least_tiny(copied), mean, measured={})
