@@ -16,7 +16,7 @@ from kerasnmt.layers.attention.scores import (
     ScaledDotScore,
     Score,
 )
-from kerasnmt.layers.attention.shapes import check_history, check_scores, check_shapes
+from kerasnmt.layers.attention.shapes import check_history, check_scores, check_shapes, mask_of
 from kerasnmt.layers.composite import NON_TRAINABLE, build_once
 from kerasnmt.nearest_name import unknown_name_message
 
@@ -237,18 +237,16 @@ class Attention(BaseAttention):
             memory_mask = values_mask
         check_history(query.shape, position=position, coverage=coverage)
         keys, mask = self._checked(query, keys, values, memory_mask)
-        mask = both(mask, self.score.reachable(keys))
         if self.coverage is None:
             scores = self.score(query, keys)
         else:
             scores = self._score_covered(query, self.coverage(keys, coverage))
         check_scores(scores, query.shape, values.shape, type(self.score).__name__)
+        scores, mask = self.score.skip_padding(scores, mask)
         factor = None
         if self.window is not None:
             inside, factor = self.window(query, keys, memory_mask, position)
-            mask = both(mask, inside)
-        if mask is None:  # Keras would pass the mask of the query, which the scores carry
-            mask = ops.ones_like(scores, dtype="bool")
+            mask = ops.logical_and(mask, inside)
         weights = self.normalizer(scores, mask=mask)
         if factor is not None:
             weights = weights * factor
@@ -273,10 +271,7 @@ class Attention(BaseAttention):
         check_shapes(query.shape, values.shape, memory_mask)
         if keys is None:
             keys = self.project(values)
-        mask = memory_mask
-        if mask is not None and len(query.shape) == 3:
-            mask = ops.expand_dims(mask, 1)
-        return keys, mask
+        return keys, mask_of(query, values, memory_mask)
 
     def _score_covered(self, query: Any, keys: Any) -> Any:
         """Score queries. Hypotheses with keys of their own become rows."""
@@ -328,13 +323,6 @@ class Attention(BaseAttention):
         if self._score_name is not None and self.trainable and NON_TRAINABLE not in config:
             config["score"] = self._score_name
         return config
-
-
-def both(mask: Any, other: Any) -> Any:
-    """Return the positions of two boolean masks. None stands for all positions."""
-    if mask is None or other is None:
-        return other if mask is None else mask
-    return ops.logical_and(mask, other)
 
 
 def weighted_sum(weights: Any, values: Any) -> Any:

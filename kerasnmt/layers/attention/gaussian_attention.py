@@ -8,7 +8,12 @@ from keras import ops
 
 from kerasnmt.layers.attention.attention import weighted_sum
 from kerasnmt.layers.attention.base_attention import BaseAttention
-from kerasnmt.layers.attention.shapes import check_history, check_shapes, real_positions
+from kerasnmt.layers.attention.shapes import (
+    check_history,
+    check_shapes,
+    mask_of,
+    real_positions,
+)
 from kerasnmt.layers.composite import build_once
 from kerasnmt.layers.on_rows import on_rows
 
@@ -125,12 +130,11 @@ class GaussianAttention(BaseAttention):
         means = ops.cast(means, "float32") + ops.softplus(shifts)
         sigma = ops.softplus(widths) + _LEAST
         factors = ops.softmax(shares, axis=-1) / (math.sqrt(2 * math.pi) * sigma)
-        positions = real_positions(values, memory_mask, rank=len(query.shape)) + 1.0
+        mask = mask_of(query, values, memory_mask)
+        positions = real_positions(mask) + 1.0
         distances = (positions[..., None, :] - means[..., None]) / sigma[..., None]
         weights = ops.sum(factors[..., None] * ops.exp(-0.5 * ops.square(distances)), axis=-2)
-        if memory_mask is not None:
-            real = ops.cast(memory_mask, "float32")
-            weights = weights * (real if len(weights.shape) == 2 else real[:, None])
+        weights = weights * ops.cast(mask, "float32")
         weights = weights / ops.maximum(ops.sum(weights, axis=-1, keepdims=True), 1.0)
         context = weighted_sum(weights, values)
         if not return_history:

@@ -5,10 +5,10 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.attention.attention import Attention, both, weighted_sum
+from kerasnmt.layers.attention.attention import Attention, weighted_sum
 from kerasnmt.layers.attention.masked_softmax import masked_softmax
 from kerasnmt.layers.attention.scores import Score
-from kerasnmt.layers.attention.shapes import check_history, check_scores
+from kerasnmt.layers.attention.shapes import check_history, check_scores, real_positions
 from kerasnmt.layers.composite import build_once
 
 _IMPOSSIBLE = -1e9
@@ -160,14 +160,11 @@ class MonotonicAttention(Attention):
         check_history(query.shape, previous=previous, random=random)
         keys, mask = self._checked(query, keys, values, memory_mask)
         keys, of_chunks = (keys, None) if self.chunk_score is None else keys
-        mask = both(mask, self.score.reachable(keys))
-        if mask is None:
-            mask = ops.ones_like(previous, dtype="bool")
         dtype = previous.dtype
         previous = ops.cast(previous, "float32")
         scores = self.score(query, keys)
         check_scores(scores, query.shape, values.shape, type(self.score).__name__)
-        scores = ops.cast(scores, "float32")
+        scores, mask = self.score.skip_padding(ops.cast(scores, "float32"), mask)
         gain, bias = (ops.cast(one, "float32") for one in (self.gain, self.bias))
         energy = gain * scores + bias
         if random is not None:
@@ -181,10 +178,9 @@ class MonotonicAttention(Attention):
             alpha = following = _expected_stop(energy, previous)
         weights = alpha
         if self.chunk_score is not None:
-            inside = both(mask, self.chunk_score.reachable(of_chunks))
             scores = self.chunk_score(query, of_chunks)
             check_scores(scores, query.shape, values.shape, type(self.chunk_score).__name__)
-            weights = self._in_chunks(scores, inside, alpha)
+            weights = self._in_chunks(*self.chunk_score.skip_padding(scores, mask), alpha)
         context = weighted_sum(weights, values)
         if not return_history:
             return context, weights
@@ -195,8 +191,8 @@ class MonotonicAttention(Attention):
 
     def _in_chunks(self, scores: Any, mask: Any, alpha: Any) -> Any:
         """Return the weights beta of chunks that end where the attention stops."""
-        positions = ops.arange(ops.shape(scores)[-1], dtype="int32")
-        before = positions[:, None] - positions  # of an end k and a position j
+        positions = real_positions(mask)
+        before = positions[..., :, None] - positions[..., None, :]  # of an end k and a position j
         inside = ops.logical_and(before >= 0, before < self.chunk_size)
         inside = ops.logical_and(mask[..., None, :], inside)
         chunks = masked_softmax(scores[..., None, :], inside)

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from kerasnmt.layers.attention.shapes import real_positions
 from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.orthogonal import Orthogonal
@@ -67,16 +68,19 @@ class Score(Composite, keras.layers.Layer):
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method `call(query, keys)`.")
 
-    def reachable(self, keys: Any) -> Any:
-        """Return the positions that can get attention. By default, these are all positions.
+    def skip_padding(self, scores: Any, mask: Any) -> tuple[Any, Any]:
+        """Return the scores and the mask of a memory with padding. By default, both stay.
+
+        A score that depends on the position, such as `LocationScore`, counts only real tokens here.
 
         Args:
-            keys: Keys from `project`, `[batch, source_length, key_units]`.
+            scores: From `call`, `[..., source_length]`.
+            mask: Boolean, True = real token. It broadcasts to the shape of the scores.
 
         Returns:
-            Boolean `[source_length]`, or None for all positions.
+            The scores; and the positions that can get attention, with the shape of the mask.
         """
-        return None
+        return scores, mask
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -235,8 +239,8 @@ class LocationScore(Score):
 
         e = W s
 
-    A source of length S uses the first S rows of W. Positions from `max_length` on get no
-    attention.
+    A source of length S uses the first S rows of W. Positions are counted without padding. From
+    `max_length` on, they get no attention.
 
     Source: Luong, Pham and Manning (2015), "Effective approaches to attention-based neural machine
     translation", equation 8.
@@ -264,16 +268,20 @@ class LocationScore(Score):
             keys: `[batch, source_length, ...]`; only its length is used.
 
         Returns:
-            Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`.
-            Positions from `max_length` on have the score of the last row; see `reachable`.
+            Scores, float32 `[batch, source_length]` or `[batch, target_length, source_length]`, of
+            a memory without padding. Positions from `max_length` on have the score of the last row.
         """
         positions = ops.arange(ops.shape(keys)[1], dtype="int32")
         scores = ops.cast(on_rows(self.query_projection, query), "float32")
         return ops.take(scores, ops.minimum(positions, self.max_length - 1), axis=-1)
 
-    def reachable(self, keys: Any) -> Any:
-        """Return the positions below `max_length`; see `Score`."""
-        return ops.arange(ops.shape(keys)[1], dtype="int32") < self.max_length
+    def skip_padding(self, scores: Any, mask: Any) -> tuple[Any, Any]:
+        """Return the scores and the mask of a memory with padding; see `Score`."""
+        positions = real_positions(mask)
+        columns = ops.cast(ops.maximum(positions, 0.0), "int32")
+        columns = ops.broadcast_to(columns, ops.shape(scores))
+        scores = ops.take_along_axis(scores, columns, axis=-1)
+        return scores, ops.logical_and(mask, positions < self.max_length)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")

@@ -77,23 +77,33 @@ def check_history(query: Any, **history: Any) -> None:
             )
 
 
-def real_positions(memory: Any, mask: Any, rank: int) -> Any:
-    """Return the position of each real token, counted from 0 without padding.
+def mask_of(query: Any, memory: Any, mask: Any) -> Any:
+    """Return a mask that broadcasts to the attention weights.
 
     Args:
+        query: `[batch, query_units]` or `[batch, target_length, query_units]`.
         memory: `[batch, source_length, ...]`.
         mask: Boolean `[batch, source_length]`, True = real token. If None, all are real.
-        rank: Rank of the query.
 
     Returns:
-        Float32 `[batch, source_length]` for a query of rank 2, `[batch, 1, source_length]` for a
-        query of rank 3. Padding has the position of the token before, so the last value is the
-        last position.
+        Boolean `[batch, source_length]` or `[batch, 1, source_length]`.
     """
     if mask is None:
         mask = ops.ones(ops.shape(memory)[:2], "bool")
-    positions = ops.cumsum(ops.cast(mask, "float32"), axis=1) - 1.0
-    return positions if rank == 2 else positions[:, None]
+    return mask if len(query.shape) == 2 else mask[:, None]
+
+
+def real_positions(mask: Any) -> Any:
+    """Return the position of each real token, counted from 0 without padding.
+
+    Args:
+        mask: Boolean `[..., source_length]`, True = real token.
+
+    Returns:
+        Float32, with the shape of the mask. Padding has the position of the token before, so the
+        last value is the last position. Padding before the first token has -1.
+    """
+    return ops.cumsum(ops.cast(mask, "float32"), axis=-1) - 1.0
 
 
 def _fit(sizes: tuple, others: tuple) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.attention.shapes import real_positions
+from kerasnmt.layers.attention.shapes import mask_of, real_positions
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.on_rows import on_rows
 
@@ -65,7 +65,7 @@ class LocalMonotonicWindow(_Window):
                     "is one query per row. Received: position=None"
                 )
             position = ops.arange(ops.shape(query)[1], dtype="int32")[None]
-        positions = real_positions(keys, memory_mask, rank=len(query.shape))
+        positions = real_positions(mask_of(query, keys, memory_mask))
         centre = ops.minimum(ops.cast(position, "float32"), positions[..., -1])
         return ops.abs(positions - centre[..., None]) <= self.width, 1.0
 
@@ -121,7 +121,7 @@ class LocalPredictiveWindow(_Window):
             A boolean mask `[..., source_length]`, True inside the window; and the factors of the
             attention weights, float32 `[..., source_length]`.
         """
-        positions = real_positions(keys, memory_mask, rank=len(query.shape))
+        positions = real_positions(mask_of(query, keys, memory_mask))
         share = on_rows(lambda rows: self.place(self.hidden(rows)), query)
         share = ops.sigmoid(ops.cast(share, "float32"))
         length = positions[..., -1:] + 1.0

@@ -112,7 +112,7 @@ class HardAttentionDecoder(ReadoutDecoder):
     ) -> DecoderState:
         """Return the state before the first token; see `Decoder`."""
         state = super().initial_state(states, memory, training, steps)
-        start = self.alignment.start(memory["memory_mask"])
+        start = self.alignment.start(memory["possible"])
         shape = (*ops.shape(start), self.embedding.input_dim)
         return state._replace(joint=ops.broadcast_to(start[..., None], shape))
 

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from kerasnmt.layers.attention.shapes import check_scores
+from kerasnmt.layers.attention.shapes import check_scores, real_positions
 from kerasnmt.layers.composite import Composite, build_once
 from kerasnmt.layers.decoders.copying import IMPOSSIBLE
 from kerasnmt.layers.on_rows import on_rows
@@ -15,7 +15,7 @@ class LatentAlignment(Composite, keras.layers.Layer):
     """Base class of the distributions of a latent alignment, p(a_t | a_{t-1}, y_<t).
 
     a_t is the position of the source word that produces the target word t. Positions are counted
-    from 0, and an alignment starts at a_0 = 0, before the first target word.
+    from 0, without padding, and an alignment starts at a_0 = 0, before the first target word.
 
     A subclass implements `build`, `project` and `call`.
     """
@@ -64,9 +64,8 @@ class LatentAlignment(Composite, keras.layers.Layer):
         Args:
             memory_mask: Boolean `[batch, source_length]`.
         """
-        shape = ops.shape(memory_mask)
-        first = ops.equal(ops.arange(shape[1], dtype="int32"), 0)
-        return ops.broadcast_to(_penalties(first), shape)
+        first = ops.equal(real_positions(memory_mask), 0)
+        return _penalties(ops.logical_and(memory_mask, first))
 
     def predict(self, previous: Any, transition: Any) -> Any:
         """Return log p(a_t | y_<t), with one step of the forward recursion.
@@ -135,16 +134,14 @@ class ScoredAlignment(LatentAlignment):
         with keras.name_scope(self.name, caller=self):
             return self.score.project(annotations)
 
-    def scores(self, states: Any, keys: Any, memory_mask: Any) -> Any:
-        """Return the scores of each state and position, `[..., source_length]`; see `call`."""
+    def scores(self, states: Any, keys: Any, memory_mask: Any) -> tuple[Any, Any]:
+        """Return the scores of each state and position, and the positions that can be aligned.
+
+        Both broadcast to `[batch, target_length, source_length]`; see `call`.
+        """
         scores = self.score(states, keys)
         check_scores(scores, states.shape, memory_mask.shape, type(self.score).__name__)
-        return scores
-
-    def possible(self, keys: Any, memory_mask: Any) -> Any:
-        """Return the real positions that the score can reach, boolean `[batch, source_length]`."""
-        reachable = self.score.reachable(keys)
-        return memory_mask if reachable is None else ops.logical_and(memory_mask, reachable)
+        return self.score.skip_padding(scores, memory_mask[:, None])
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -162,8 +159,7 @@ class IndependentAlignment(ScoredAlignment):
 
     def call(self, states: Any, keys: Any, memory_mask: Any) -> Any:
         """Return log p(a_t = j | y_<t), float32 `[batch, target_length, source_length]`."""
-        possible = self.possible(keys, memory_mask)
-        return _log_softmax(self.scores(states, keys, memory_mask), possible[:, None])
+        return _log_softmax(*self.scores(states, keys, memory_mask))
 
     def predict(self, previous: Any, transition: Any) -> Any:
         """Return log p(a_t | y_<t), which is the transition."""
@@ -191,9 +187,9 @@ class MonotonicAlignment(ScoredAlignment):
 
     def call(self, states: Any, keys: Any, memory_mask: Any) -> Any:
         """Return log-probabilities of all transitions; see `LatentAlignment`."""
-        possible = self.possible(keys, memory_mask)[:, None, None]
-        possible = ops.logical_and(possible, _jumps(memory_mask) >= 0)
-        return _log_softmax(self.scores(states, keys, memory_mask)[:, :, None], possible)
+        scores, possible = self.scores(states, keys, memory_mask)
+        possible = ops.logical_and(possible[:, :, None], _jumps(memory_mask)[:, None] >= 0)
+        return _log_softmax(scores[:, :, None], possible)
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
@@ -242,9 +238,9 @@ class JumpAlignment(LatentAlignment):
         # A row of zeros for a jump that is out of range.
         columns = ops.one_hot(jumps, self.width + 1, dtype="float32")
         scores = on_rows(self.state_projection, states)[:, :, None] + keys[:, None]
-        scores = ops.einsum("btid,ijd->btij", ops.cast(scores, "float32"), columns)
+        scores = ops.einsum("btid,bijd->btij", ops.cast(scores, "float32"), columns)
         near = ops.logical_and(jumps >= 0, jumps <= self.width)
-        return _log_softmax(scores, ops.logical_and(memory_mask[:, None, None], near))
+        return _log_softmax(scores, ops.logical_and(memory_mask[:, None, :], near)[:, None])
 
 
 def _predict(previous: Any, transition: Any) -> Any:
@@ -258,9 +254,13 @@ def normalized(log_probability: Any) -> Any:
 
 
 def _jumps(memory_mask: Any) -> Any:
-    """Return j - i of all transitions from i to j, int32 `[source_length, source_length]`."""
-    positions = ops.arange(ops.shape(memory_mask)[1], dtype="int32")
-    return positions[None, :] - positions[:, None]
+    """Return j - i of all transitions from i to j, without the padding between them.
+
+    Returns:
+        Int32 `[batch, source_length, source_length]`.
+    """
+    positions = ops.cast(real_positions(memory_mask), "int32")
+    return positions[:, None, :] - positions[:, :, None]
 
 
 def _log_softmax(scores: Any, possible: Any) -> Any:

@@ -24,14 +24,14 @@ def build(**options):
     return attention
 
 
-def run(attention, training=False):
+def run(attention, training=False, memory=MEMORY, mask=MASK):
     """Return the weights of three words, and the histories before them."""
-    history = attention.initial_history(ops.convert_to_tensor(MASK), training)
+    history = attention.initial_history(ops.convert_to_tensor(mask), training)
     histories, weights = [], []
     for t in range(3):
         histories.append(history)
         _, one, history = attention(
-            QUERIES[:, t], values=MEMORY, memory_mask=MASK, **history, return_history=True
+            QUERIES[:, t], values=memory, memory_mask=mask, **history, return_history=True
         )
         weights.append(np.asarray(one))
     return np.stack(weights, 1), histories
@@ -139,6 +139,10 @@ def test_chunks():
                 expected += float(alpha[k]) * softmax(u, inside)
             np.testing.assert_allclose(weights[row, t], expected, atol=1e-6)
     assert not np.any(weights[1, :, 3:])
+    places = [0, 0, 2]  # padding before the source and within it changes nothing
+    longer, real = np.insert(MEMORY, places, 5.0, axis=1), np.insert(MASK, places, False, axis=1)
+    expected = np.insert(weights, places, 0.0, axis=2)
+    np.testing.assert_allclose(run(attention, False, longer, real)[0], expected, atol=1e-6)
 
 
 def test_a_chunk_of_one_position_is_the_stop():

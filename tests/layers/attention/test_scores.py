@@ -145,14 +145,17 @@ def test_padding_and_rows_of_padding(name, run):
     assert not np.any(weights[2]) and not np.any(context[2])
     assert all(np.isfinite(gradient).all() for gradient in gradients)
     assert not np.any(gradients[0][2]) and not np.any(gradients[1][2])
-    longer = tf.constant(np.pad(memory, ((0, 0), (0, 2), (0, 0)), constant_values=9.0))
-    more = attend(queries, longer, tf.pad(mask, ((0, 0), (0, 2))))
-    np.testing.assert_allclose(more[0], context, atol=1e-5)
-    np.testing.assert_allclose(more[1][:, :, :7], weights, atol=1e-5)
-    assert not np.any(more[1][:, :, 7:])
-    gradients[1] = tf.pad(gradients[1], ((0, 0), (0, 2), (0, 0)))
-    for one, other in zip(gradients, more[2], strict=True):
-        np.testing.assert_allclose(other, one, atol=1e-4)
+    # After the source; before it and within it.
+    for places in ([7, 7, 7], [0, 0, 2]):
+        longer = tf.constant(np.insert(memory, places, 9.0, axis=1))
+        more = attend(queries, longer, tf.constant(np.insert(mask, places, False, axis=1)))
+        np.testing.assert_allclose(more[0], context, atol=1e-5)
+        kept = np.insert(np.ones(7, bool), places, False)
+        np.testing.assert_allclose(more[1].numpy()[:, :, kept], weights, atol=1e-5)
+        assert not np.any(more[1].numpy()[:, :, ~kept])
+        more[2][1] = more[2][1].numpy()[:, kept]
+        for one, other in zip(gradients, more[2], strict=True):
+            np.testing.assert_allclose(other, one, atol=1e-4)
 
 
 @pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16"])

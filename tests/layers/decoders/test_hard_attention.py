@@ -121,6 +121,12 @@ def test_equals_the_sum_over_all_alignments(name):
     # They are distributions over words, and over positions.
     np.testing.assert_allclose(np.exp(outputs).sum(-1), 1.0, atol=1e-5)
     np.testing.assert_allclose(np.sum(records["weights"], -1), 1.0, atol=1e-5)
+    # Padding before the source and within it changes nothing.
+    places = [0, 0, 2]
+    longer, real = np.insert(ANNOTATIONS, places, 5.0, 1), np.insert(MASK, places, False, 1)
+    more, records = run(decoder, annotations=longer, mask=real)
+    np.testing.assert_allclose(more, outputs, atol=1e-5)
+    assert not np.any(np.array(records["weights"])[:, :, [0, 1, 4]])
 
 
 @every
@@ -188,8 +194,9 @@ def test_monotonic_alignments_start_anywhere_and_never_go_back(name):
     np.testing.assert_allclose(first.sum(-1), 1.0, atol=1e-6)
     if name != "independent":
         probability, jumps = np.exp(transition), np.arange(S) - np.arange(S)[:, None]
-        assert not np.any(probability[:, jumps < 0])
-        assert name == "monotonic" or not np.any(probability[:, jumps > WIDTH])
+        real = MASK[..., None]
+        assert not np.any(probability[real & (jumps < 0)])
+        assert name == "monotonic" or not np.any(probability[real & (jumps > WIDTH)])
         np.testing.assert_allclose(probability.sum(-1)[MASK], 1.0, atol=1e-6)
 
 
