@@ -11,8 +11,8 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 
 IDS = np.array([[4, 5, 6, 3], [7, 3, 0, 0]], "int32")
 ATTENTIONS = {
-    "bahdanau": lambda: layers.BahdanauAttention(5),
     "general": lambda: layers.Attention(layers.GeneralScore(6)),
+    "bahdanau": lambda: layers.BahdanauAttention(5),
     "location": lambda: layers.Attention(layers.LocationScore(10)),
     "local-p": lambda: layers.Attention(layers.DotScore(), layers.LocalPredictiveWindow(4, 2)),
 }
@@ -33,7 +33,9 @@ def test_attention_in_place_of_pooling(name, tmp_path):
         words, mask=mask
     )
     query = keras.layers.GRU(6)(words, mask=mask)
-    context, weights = ATTENTIONS[name]()(query, values=memory, memory_mask=mask)
+    attention = ATTENTIONS[name]()
+    keys = attention.project(memory)
+    context, weights = attention(query, keys, values=memory, memory_mask=mask)
     label = keras.layers.Dense(2, activation="softmax")(context)
     model, classifier = keras.Model(ids, [label, weights]), keras.Model(ids, label)
     classifier.compile("adam", loss="sparse_categorical_crossentropy", run_eagerly=True)

@@ -186,7 +186,8 @@ class GeneralScore(DotScore):
 
     def project(self, memory: Any) -> Any:
         """Turn a memory `[batch, source_length, memory_units]` into the keys W h_i."""
-        return self.memory_projection(memory) * self.units**-0.5
+        # In a functional model of Keras, the product with a number is a sparse tensor.
+        return self.memory_projection(memory) / self.units**0.5
 
 
 @keras.saving.register_keras_serializable("kerasnmt")
