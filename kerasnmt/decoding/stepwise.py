@@ -1,6 +1,7 @@
 """Search one step at a time, to see the sequences while they grow."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from keras import ops
@@ -37,24 +38,12 @@ class Stepwise:
         with_records: bool = False,
     ) -> None:
         self._options = options
-
-        def constrain(states: Any, memory: Any, batch_size: Any, prefix_ids: Any = None) -> tuple:
-            return constrained(
-                step,
-                states,
-                memory,
-                batch_size,
-                options,
-                end_id=end_id,
-                pad_id=pad_id,
-                never_ids=never_ids,
-                prefix_ids=prefix_ids,
-            )
-
-        self._constrain = constrain
+        self._constrain = partial(
+            constrained, step, options=options, end_id=end_id, pad_id=pad_id, never_ids=never_ids
+        )
         # The step reads the constraints from its states and memory.
         self._searcher = searcher(
-            constrain((), (), 0)[0], options, end_id, pad_id, 1, with_records, False
+            self._constrain((), (), 0)[0], options, end_id, pad_id, 1, with_records, False
         )
 
     def begin(
@@ -72,7 +61,9 @@ class Stepwise:
         Returns:
             The argument of `advance`, and the outputs of the step.
         """
-        _, states, memory = self._constrain(states, memory, ops.shape(start_ids)[0], prefix_ids)
+        _, states, memory = self._constrain(
+            states, memory, ops.shape(start_ids)[0], prefix_ids=prefix_ids
+        )
         lengths = self._options.max_lengths(ops.sum(ops.cast(source_mask, "int32"), axis=1))
         now, outputs = self._searcher.begin(
             states, memory, start_ids, lengths[:, None], source_mask, sampled_from
