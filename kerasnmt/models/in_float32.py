@@ -23,9 +23,8 @@ def in_float32(model: keras.Model) -> keras.Model:
         `float32`, the model itself.
     """
     config = copy.deepcopy(keras.saving.serialize_keras_object(model))
-    others = [
-        part for part in parts_of_config(config) if _is_policy(part) and not _is_float32(part)
-    ]
+    policies = [p for p in parts_of_config(config) if p.get("class_name") == "DTypePolicy"]
+    others = [policy for policy in policies if policy["config"]["name"] != "float32"]
     if not others:
         return model
     for part in parts_of_config(config):
@@ -35,11 +34,3 @@ def in_float32(model: keras.Model) -> keras.Model:
     copied = keras.saving.deserialize_keras_object(config)
     copied.set_weights(model.get_weights())
     return copied
-
-
-def _is_policy(part: dict) -> bool:
-    return part.get("class_name") == "DTypePolicy"
-
-
-def _is_float32(policy: dict) -> bool:
-    return policy["config"]["name"] == "float32"
