@@ -747,11 +747,7 @@ class Translator:
         if first_number == 1 and "text" in columns:
             texts = columns["text"]
             warn_of_languages([*map(as_string, texts)], self.description)
-        if first_number is not None and self._model.source_lengths is not None:
-            self._warn_of_cuts(columns[self.fields[0]], first_number)
-
-    def _warn_of_cuts(self, texts: Sequence[str | bytes], first_number: int) -> None:
-        if truncated := self.truncated(texts):
+        if first_number is not None and (truncated := self.truncated(columns[self.fields[0]])):
             most = max(length for _, length in truncated)
             numbers = [first_number + index for index, _ in truncated]
             named = _named(
@@ -760,7 +756,7 @@ class Translator:
             warnings.warn(
                 f"{named} truncated to {self.description['max_length']}, the max_length of this "
                 "search",
-                stacklevel=6,
+                stacklevel=5,
             )
 
     def _warn_of_low_scores(
