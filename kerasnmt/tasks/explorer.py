@@ -332,9 +332,8 @@ class Explorer:
         """Return the position after the word that begins at `start`."""
         end = start + 1
         if self._kinds[1] == "sentencepiece":
-            while end < len(tokens) and not tokens[end].startswith(("▁".encode(), b"</s>")):
-                if not tokens[end]:
-                    break
+            after = ("▁".encode(), b"</s>")
+            while end < len(tokens) and tokens[end] and not tokens[end].startswith(after):
                 end += 1
         return end
 
