@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from keras import ops
+from keras import ops, tree
 
 from kerasnmt.decoding.buffers import (
     allocate,
@@ -17,7 +17,6 @@ from kerasnmt.decoding.buffers import (
     write,
 )
 from kerasnmt.decoding.constraints import IMPOSSIBLE
-from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.penalties import coverage_penalty, length_penalty
 from kerasnmt.decoding.search_options import SearchOptions
@@ -88,7 +87,9 @@ class Beam:
                 `[batch, source_length]`.
             sampled_from: For samples only.
         """
-        log_probabilities, records, states = first_step(self.step, states, memory, start_ids)
+        # The first step has one hypothesis.
+        start = tree.map_structure(lambda one: ops.expand_dims(one, 1), (start_ids, states))
+        log_probabilities, records, states = self.step(*start, memory)
         shape = (ops.shape(max_lengths)[0], self.options.beam_size)
         slots = ops.broadcast_to(ops.arange(self.options.beam_size, dtype="int32"), shape)
         scores, ids, parents = self.choose(

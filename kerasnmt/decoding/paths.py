@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from keras import ops
+from keras import ops, tree
 
 from kerasnmt.decoding.buffers import allocate, batch_major, clear, reorder, write
 from kerasnmt.decoding.constraints import IMPOSSIBLE
-from kerasnmt.decoding.first_step import first_step
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.penalties import length_penalty
 from kerasnmt.decoding.search_options import SearchOptions
@@ -86,7 +85,9 @@ class Paths:
             positions: For beam search only.
             sampled_from: See `search`.
         """
-        log_probabilities, records, states = first_step(self.step, states, memory, start_ids)
+        # The first step has one hypothesis.
+        start = tree.map_structure(lambda one: ops.expand_dims(one, 1), (start_ids, states))
+        log_probabilities, records, states = self.step(*start, memory)
         numbers = self.numbers(sampled_from)
         ids, scores = self.choose(log_probabilities, 0, numbers)
         records = records if self.with_records else {}
