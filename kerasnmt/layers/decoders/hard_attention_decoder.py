@@ -57,6 +57,7 @@ class HardAttentionDecoder(ReadoutDecoder):
         ValueError: If the cell has attention, or the generator another normalizer.
     """
 
+    has_attention = True
     has_entmax_loss = False
 
     def __init__(
@@ -89,11 +90,6 @@ class HardAttentionDecoder(ReadoutDecoder):
         """Create the weights for annotations `(batch, source_length, memory_units)`."""
         super().build(memory_shape)
         build_once(self.alignment, self.readout_shapes(memory_shape)[1], memory_shape)
-
-    @property
-    def has_attention(self) -> bool:
-        """Whether the records contain attention weights: they do."""
-        return True
 
     def project_memory(self, annotations: Any, memory_mask: Any) -> dict[str, Any]:
         """Compute what all steps need, once per source; see `Decoder`."""
