@@ -117,6 +117,22 @@ def test_layers_of_single_words_keep_the_mask(embedding, make):
     np.testing.assert_array_equal(mask_of(outputs), MASK)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: layers.MultiHeadSelfAttention(4, 2, causal=True),
+        lambda: layers.SSRU(4),
+        lambda: layers.AverageAttention(layers.FeedForward(5, 4)),
+    ],
+    ids=["heads", "ssru", "average"],
+)
+def test_padding_before_and_within_a_text_changes_no_word(embedding, make):
+    layer, ids = make(), np.array([[5, 3, 6, 4]], "int32")
+    outputs, _ = layer(embedding(np.insert(ids, [0, 0, 2], 0, axis=1)))
+    kept = outputs.numpy()[:, [2, 3, 5, 6]]
+    np.testing.assert_allclose(kept, layer(embedding(ids))[0], atol=1e-6)
+
+
 def test_a_layer_of_a_transformer(embedding):
     layer = layers.TransformerEncoderLayer(
         layers.MultiHeadSelfAttention(4, 2),

@@ -64,17 +64,18 @@ class SSRU(Composite, keras.layers.Layer):
         build_once(self.words_projection, words_shape)
         self.loop.built = True
 
-    def call(self, words: Any, training: bool = False) -> tuple[Any, None]:
+    def call(self, words: Any, mask: Any = None, training: bool = False) -> tuple[Any, None]:
         """Run over a whole target.
 
         Args:
             words: `[batch, length, units]`.
+            mask: Boolean `[batch, length]`, True = real token, or None.
             training: Not used.
 
         Returns:
             The outputs, `[batch, length, units]`, and None in place of attention weights.
         """
-        return ops.relu(self.loop(self._project(words))), None
+        return ops.relu(self.loop(self._project(words), mask=mask)), None
 
     def remembered(self, words: Any) -> Any:
         """Return the first state c_0, zeros `[..., units]`, for words `[..., units]`."""
@@ -151,11 +152,13 @@ class AverageAttention(Composite, keras.layers.Layer):
         build_once(self.feed_forward, words_shape)
         build_once(self.gate_projection, (*words_shape[:-1], 2 * self.units))
 
-    def call(self, words: Any, training: bool = False) -> tuple[Any, None]:
+    def call(self, words: Any, mask: Any = None, training: bool = False) -> tuple[Any, None]:
         """Run over a whole target; see `SSRU`."""
-        sums = ops.cumsum(ops.cast(words, "float32"), axis=1)
-        counts = ops.arange(1, ops.shape(words)[1] + 1, dtype="float32")
-        return self._gated(words, sums / counts[:, None]), None
+        real = ops.ones_like(words[..., :1]) if mask is None else ops.expand_dims(mask, -1)
+        real = ops.cast(real, "float32")
+        sums = ops.cumsum(real * ops.cast(words, "float32"), axis=1)
+        counts = ops.maximum(ops.cumsum(real, axis=1), 1.0)
+        return self._gated(words, sums / counts), None
 
     def remembered(self, words: Any) -> Any:
         """Return the first state for words `[..., units]`: sums and numbers, which are 0."""
