@@ -74,7 +74,7 @@ def models(word_model, make_pointer_model):
         **attentions,
         "cgru": fill(zoo.cgru(words, **small, **deep), 5, 1.3),
         "bahdanau_gru": word_model,
-        "hard_attention_lstm": fill(zoo.hard_attention_lstm(words, **small), 4, 1.3),
+        "hard_attention_lstm": fill(zoo.hard_attention_lstm(words, **small), 3, 1.3),
         "hard_monotonic_lstm": fill(zoo.hard_monotonic_lstm(words, order=1, **small), 6, 1.3),
         "history_attention_gru": fill(zoo.history_attention_gru(words, **small), 5, 1.3),
         "luong_general_lstm": fill(zoo.luong_general_lstm(words, **small), 4, 1.3),
