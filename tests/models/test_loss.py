@@ -399,6 +399,19 @@ def test_weights_of_sentences_are_weights_of_their_tokens(make_model, batch, opt
             assert found == pytest.approx(expected, rel=1e-5)
 
 
+def test_weights_of_sentences_and_tokens_in_one_graph(make_model, batch):
+    """TensorFlow does not know the rank of the weights from the second call on."""
+    inputs, targets, weights = batch
+    model = make_model()
+    model.compile("sgd")
+    columns = SENTENCE_WEIGHTS, SENTENCE_WEIGHTS[:, None], SENTENCE_WEIGHTS[:, None] * weights
+    losses = [
+        model.evaluate(inputs, targets, sample_weight=given, verbose=0, return_dict=True)
+        for given in columns
+    ]
+    assert losses[1] == pytest.approx(losses[0]) == losses[2]
+
+
 @pytest.mark.parametrize("r_drop", [0.0, pytest.param(2.0, marks=another)])
 def test_a_batch_without_weights(make_model, batch, r_drop):
     """Padding does not count, also in weighted metrics."""
