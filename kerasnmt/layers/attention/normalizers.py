@@ -97,17 +97,21 @@ class Entmax(Normalizer):
     classifiers with Fenchel-Young losses".
 
     Args:
-        alpha: Number above 1.
+        alpha: Number above 1, at most 4. Weights below (6e-8)^(1 / (alpha - 1)), which is 0.004 for
+            4, are not exact, because the scores have the precision of float32.
         temperature: Divisor of the scores, above 0.
 
     Raises:
-        ValueError: If alpha is not above 1, or the temperature is not above 0.
+        ValueError: If alpha is out of range, or the temperature is not above 0.
     """
 
     def __init__(self, alpha: float, temperature: float = 1.0, **kwargs) -> None:
         super().__init__(temperature, **kwargs)
-        if not alpha > 1:
-            raise ValueError(f'Expected alpha > 1; "softmax" is alpha=1. Received: alpha={alpha}')
+        if not 1 < alpha <= 4:
+            raise ValueError(
+                'Expected alpha > 1, at most 4; "softmax" is alpha=1, and above 4, float32 has too '
+                f"few digits. Received: alpha={alpha}"
+            )
         self.alpha = alpha
 
     def normalize(self, scores: Any, mask: Any) -> Any:
