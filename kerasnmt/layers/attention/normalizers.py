@@ -116,6 +116,8 @@ class Entmax(Normalizer):
 
     def normalize(self, scores: Any, mask: Any) -> Any:
         """Return the weights of float32 scores; see `Normalizer.call`."""
+        if scores.shape[-1] == 0:
+            return scores
         if mask is None:
             return self._differentiable(scores)
         real = ops.cast(mask, "float32")

@@ -127,6 +127,7 @@ def test_mask(name, run):
     np.testing.assert_allclose(weights.sum(-1), [1, 1, 0], atol=2e-6)
     # Padding has no influence.
     np.testing.assert_allclose(weights[0, :3], normalizer(SCORES[:1, :3])[0], atol=1e-6)
+    assert normalizer(SCORES[:, :0], MASK[:, :0]).shape == (3, 0)
     assert weights.dtype == "float32"
 
 
