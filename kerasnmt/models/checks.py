@@ -38,24 +38,62 @@ def check_integers(name: str, ids: Any) -> Any:
     return ids
 
 
-def check_ids(name: str, ids: Any, size: int) -> None:
-    """Check that ids are integers in [0, size).
+def check_ids(name: str, ids: Any, size: int, shape: str = "[batch, length]") -> Any:
+    """Check that ids are integers in [0, size), and their number of axes.
 
     Args:
         name: Name of the input, used in error messages.
         ids: An array, a nested list or a tensor. A tensor in a graph is not checked, because it has
             no values yet.
         size: Number of ids.
+        shape: Names of the axes.
+
+    Returns:
+        The ids as an array, or None for a tensor in a graph.
 
     Raises:
-        ValueError: If an id is not an integer, or is out of range.
+        ValueError: If an id is not an integer, or is out of range, or there are other axes.
     """
     values = _values(name, ids)
-    if values is not None and values.size and not 0 <= values.min() <= values.max() < size:
+    if values is None:
+        return None
+    if values.ndim != shape.count(",") + 1:
+        raise ValueError(
+            f"Expected {name} of shape {shape}. Received: the shape {[*values.shape]}."
+        )
+    if values.size and not 0 <= values.min() <= values.max() < size:
         wrong = values.min() if values.min() < 0 else values.max()
         raise ValueError(
             f"Expected ids from 0 to {size - 1} as {name}. Received: the id {wrong}. Make the ids "
             "with the tokenizers of the model."
+        )
+    return values
+
+
+def check_prefixes(ids: Any, size: int, rows: int | None, max_length: int) -> None:
+    """Check that there is a prefix for each source, and that it fits into the target.
+
+    Args:
+        ids: See `check_ids`.
+        size: Number of ids.
+        rows: Number of sources, or None if it is not known yet.
+        max_length: Maximum length of a target.
+
+    Raises:
+        ValueError: If an id is wrong, or the number or the length of the prefixes.
+    """
+    values = check_ids("prefix_ids", ids, size)
+    if values is None:
+        return
+    if rows not in (None, len(values)):
+        raise ValueError(
+            f"Expected a row of prefix_ids for each source. Received: {rows} sources, {len(values)} "
+            "rows of prefix_ids."
+        )
+    if np.any(values[:, max_length:]):
+        raise ValueError(
+            f"Expected prefix_ids of at most max_length={max_length} tokens. Received: the shape "
+            f"{[*values.shape]}. Pass a larger max_length."
         )
 
 

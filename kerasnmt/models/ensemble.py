@@ -78,6 +78,9 @@ class Ensemble(TranslationModel):
         states, memories = zip(*read, strict=True)
         return list(states), list(memories)
 
+    def _target_size(self, inputs: dict[str, Any]) -> int:
+        return self.models[0]._target_size(inputs)
+
     def memory_mask(self, memory: list) -> Any:
         """Return the mask of the source; see `SearchModel.memory_mask`."""
         return self.models[0].memory_mask(memory[0])

@@ -228,11 +228,11 @@ class MemoryNetwork(TextModel):
         if isinstance(x, Mapping | list | tuple | np.ndarray):
             self._check_inputs(x)
             if y is not None:
-                check_ids("targets", y, self.generator.vocabulary_size)
+                check_ids("targets", np.ravel(y), self.generator.vocabulary_size, "[batch]")
 
     def _check_inputs(self, inputs: Any) -> None:
         """Check that inputs are a dict with the ids of stories and questions."""
-        names = ("story_ids", "question_ids")
-        check_names(inputs, names, "story_batches")
-        for name in names:
-            check_ids(name, inputs[name], self.memories.vocabulary_size)
+        shapes = {"story_ids": "[batch, sentences, words]", "question_ids": "[batch, words]"}
+        check_names(inputs, [*shapes], "story_batches")
+        for name, shape in shapes.items():
+            check_ids(name, inputs[name], self.memories.vocabulary_size, shape)

@@ -18,7 +18,7 @@ from kerasnmt.decoding import (
     search,
 )
 from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, extended
-from kerasnmt.models.checks import check_integers, check_listed
+from kerasnmt.models.checks import check_integers, check_listed, check_prefixes
 
 
 class SearchModel(keras.Model):
@@ -58,7 +58,7 @@ class SearchModel(keras.Model):
             inputs: Inputs of `encode`, for example `{"source_ids": int32 [batch, source_length]}`,
                 or `source_ids` alone. Inputs of the target are ignored.
             prefix_ids: Tokens with which each target must begin, int32 `[batch, prefix_length]`,
-                padded on the right with 0, or None.
+                at most `max_length` tokens, padded on the right with 0, or None.
             terms: Terms that each target must contain, or must not, as ids padded with 0, or None.
             listed_ids: Ids that targets consist of, int32 `[size]`, in ascending order, padded on
                 the right with 0, or None for all. They must begin with the special ids 0, 1, 2 and
@@ -79,10 +79,11 @@ class SearchModel(keras.Model):
             the `kerasnmt.decoding.SearchTree`.
 
         Raises:
-            ValueError: If an option or `n_best` is out of range, if there is a coverage penalty but
-                no attention, if a tree of samples or samples with terms are requested, if
-                `listed_ids` lacks the special ids or is not in ascending order, or if the decoder
-                cannot predict only listed ids.
+            ValueError: If an option, an id or `n_best` is out of range, if ids have another shape,
+                if a prefix is longer than `max_length`, if there is a coverage penalty but no
+                attention, if a tree of samples or samples with terms are requested, if `listed_ids`
+                lacks the special ids or is not in ascending order, or if the decoder cannot predict
+                only listed ids.
         """
         search_options = self._search_options(options)
         listed = self._listed(listed_ids)
@@ -177,11 +178,12 @@ class SearchModel(keras.Model):
     ) -> tuple[tuple[Any, Any, Any, Any], dict[str, Any]]:
         """Encode sources, and return arguments of a search, by position and by keyword."""
         inputs = _source_inputs(inputs)
-        if prefix_ids is not None:
-            check_integers("prefix_ids", prefix_ids)
-            prefix_ids = listed.numbers_of(ops.cast(prefix_ids, "int32"))
         states, memory = self.encode(inputs, steps=options.max_length)
         source_mask = self.memory_mask(memory)
+        if prefix_ids is not None:
+            rows, size = source_mask.shape[0], self._target_size(inputs)
+            check_prefixes(prefix_ids, size, rows, options.max_length)
+            prefix_ids = listed.numbers_of(ops.cast(prefix_ids, "int32"))
         start_ids = ops.full_like(source_mask[:, 0], START_ID, dtype="int32")
         given = {"prefix_ids": prefix_ids, "sampled_from": inputs}
         return (states, memory, start_ids, source_mask), given
@@ -197,6 +199,10 @@ class SearchModel(keras.Model):
             The first states and the memory, structures of tensors `[batch, ...]`.
         """
         raise NotImplementedError
+
+    def _target_size(self, inputs: dict[str, Any]) -> int:
+        """Return the number of ids that a target can have, for checks. By default, all of int32."""
+        return 2**31
 
     def memory_mask(self, memory: Any) -> Any:
         """Return the mask of the source positions in the attention weights.

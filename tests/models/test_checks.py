@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from kerasnmt.layers import Targets
+from kerasnmt.models import Ensemble
 from kerasnmt.models.checks import check_ids, check_takes_logits
 from kerasnmt.zoo import context_attention_gru, pointer_generator_gru
 
@@ -25,7 +26,9 @@ def test_ids_of_the_vocabulary(ids):
         ([[4.0, 3.0]], r"Expected integers as source_ids\. Received: float.*Cast them to int32"),
         (tf.constant([[7]]), r"Received: the id 7"),
         ([[4, 3], [3]], r"Expected rows of one length as source_ids.*Pad them on the right with 0"),
-        (["two dogs"], r"Expected integers as source_ids\. Received: str"),
+        ([["two dogs"]], r"Expected integers as source_ids\. Received: str"),
+        ([4, 3], r"Expected source_ids of shape \[batch, length\]\. Received: the shape \[2\]\."),
+        ([[[4, 3]]], r"Received: the shape \[1, 1, 2\]\."),
     ],
 )
 def test_ids_outside_the_vocabulary(ids, message):
@@ -105,6 +108,24 @@ def test_a_search_does_not_truncate_floats(model, batch, name):
     source = given.pop("source_ids")
     with pytest.raises(ValueError, match=f"Expected integers as {name}. Received: float64"):
         model.search(source, **given)
+
+
+@pytest.mark.parametrize(
+    ("prefix_ids", "message"),
+    [
+        ([[4], [13], [5]], r"Expected ids from 0 to 12 as prefix_ids\. Received: the id 13\."),
+        ([4, 5, 6], r"Expected prefix_ids of shape \[batch, length\]\."),
+        ([[4], [5]], r"Received: 3 sources, 2 rows of prefix_ids"),
+        ([[4] * 6] * 3, r"at most max_length=5 tokens\. Received: the shape \[3, 6\]"),
+    ],
+)
+def test_prefixes_of_a_search(model, batch, prefix_ids, message):
+    for one in (model, Ensemble([model])):
+        with pytest.raises(ValueError, match=message):
+            one.search(batch[0]["source_ids"], prefix_ids=prefix_ids, max_length=5)
+    padded = [[4, 5, 0, 0, 0, 0]] * 3
+    found = model.search(batch[0]["source_ids"], prefix_ids=padded, max_length=5)
+    assert np.array(found.ids)[:, 0, :2].tolist() == [[4, 5]] * 3
 
 
 def test_extended_ids_with_gaps():
