@@ -88,8 +88,6 @@ def as_list(name: str, values: Any, content: str) -> list[Any]:
         ValueError: If the value is of another type.
     """
     values = without_tensor(values)
-    if isinstance(values, np.ndarray) and values.ndim == 0:
-        values = values.item()
     is_one = isinstance(values, str | bytes | Mapping | Set) or is_data_frame(values)
     if is_one or not isinstance(values, Iterable):
         what = ", one string" if isinstance(values, str) else f", of type {type(values).__name__}"
@@ -98,14 +96,14 @@ def as_list(name: str, values: Any, content: str) -> list[Any]:
 
 
 def holds_texts(values: Any) -> bool:
-    """Return whether the values are texts or rows of texts, not ids or batches.
+    """Return whether the values are texts or rows of texts, or bytes, not ids or batches.
 
     Only the first item of a list or tuple is checked. Iterators are not consumed.
     """
     while isinstance(values, list | tuple) and values:
         values = values[0]
         if isinstance(values, Mapping):  # a row, such as {"source": "a", "target": "b"}
-            return bool(values) and all(isinstance(text, str) for text in values.values())
+            return bool(values) and all(isinstance(text, str | bytes) for text in values.values())
     tensorflow, pandas = sys.modules.get("tensorflow"), sys.modules.get("pandas")
     shards = sys.modules.get("kerasnmt.data.shards")
     if shards is not None and isinstance(values, shards.Shards):
@@ -117,8 +115,8 @@ def holds_texts(values: Any) -> bool:
     if pandas is not None and isinstance(values, pandas.DataFrame | pandas.Series):
         return True
     values = without_tensor(values)
-    strings = isinstance(values, np.ndarray) and values.dtype.kind in "OUT"
-    return strings or isinstance(values, str)
+    strings = isinstance(values, np.ndarray) and values.dtype.kind in "OSUT"
+    return strings or isinstance(values, str | bytes)
 
 
 def check_same_length(name: str, values: Sequence[Any], others: str, count: int) -> None:
@@ -177,15 +175,15 @@ def check_same_index(**columns: Any) -> None:
 def without_tensor(values: Any) -> Any:
     """Return a tensor as an array, with strings as `str`, and any other value unchanged.
 
-    Bytes that are not UTF-8 become U+FFFD.
+    Bytes that are not UTF-8 become U+FFFD. A tensor or an array without axes is its only value.
     """
     tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is None or not isinstance(values, tensorflow.Tensor):
-        return values
-    if values.dtype != tensorflow.string:
-        return values.numpy()
-    decoded = np.vectorize(lambda text: text.decode("utf-8", "replace"), otypes=[object])
-    return np.asarray(decoded(values.numpy()))
+    if tensorflow is not None and isinstance(values, tensorflow.Tensor):
+        is_text, values = values.dtype == tensorflow.string, np.asarray(values)
+        if is_text:
+            decoded = np.vectorize(lambda text: text.decode("utf-8", "replace"), otypes=[object])
+            values = np.asarray(decoded(values))
+    return values.item() if isinstance(values, np.ndarray) and values.ndim == 0 else values
 
 
 def is_data_frame(values: Any) -> bool:

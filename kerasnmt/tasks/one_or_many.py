@@ -6,7 +6,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec
 
-from kerasnmt.columns import check_same_index
+from kerasnmt.columns import check_same_index, without_tensor
 
 _Parameters = ParamSpec("_Parameters")
 _COLUMNS = ("texts", "sources", "targets", "contexts", "prefixes")
@@ -34,7 +34,7 @@ def one_or_many(method: Callable[_Parameters, Any]) -> Callable[_Parameters, Any
     def either(*arguments: _Parameters.args, **options: _Parameters.kwargs) -> Any:
         answers: Callable[..., Any] = method
         bound = parameters.bind(*arguments, **options).arguments
-        columns = {name: bound[name] for name in _COLUMNS if bound.get(name) is not None}
+        columns = {n: without_tensor(bound[n]) for n in _COLUMNS if bound.get(n) is not None}
         lead = columns.get(first)
         if isinstance(lead, str):
             for name, column in columns.items():

@@ -209,6 +209,8 @@ def test_what_cannot_be_is_said_in_one_line(model):
     assert "Received: [], which is empty." in refused(model.fit, [])
     assert "Received: [], which is empty." in refused(model.evaluate, iter_of([]))
     assert "Received: a row 'two dogs'" in refused(model.fit, ["two dogs", "a man", "a dog"])
+    for pairs in ([(b"a", b"dog")], np.array([[b"a", b"dog"]])):
+        assert "Received: a row (b'a', b'dog')" in refused(model.fit, pairs)
     assert "Received: 2 sources, 1 targets" in refused(model.fit, ["a", "dog"], ["a"])
     assert "kerasnmt.data.batches makes batches" in refused(model.fit, [[4, 5], [6]])
 
