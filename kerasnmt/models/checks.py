@@ -87,8 +87,8 @@ def check_prefixes(ids: Any, size: int, rows: int | None, max_length: int) -> No
         return
     if rows not in (None, len(values)):
         raise ValueError(
-            f"Expected a row of prefix_ids for each source. Received: {rows} sources, {len(values)} "
-            "rows of prefix_ids."
+            "Expected a row of prefix_ids for each source. Received: "
+            f"{rows} sources, {len(values)} rows of prefix_ids."
         )
     if np.any(values[:, max_length:]):
         raise ValueError(

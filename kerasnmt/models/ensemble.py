@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import keras
 from keras import ops
@@ -52,6 +52,20 @@ class Ensemble(TranslationModel):
             "Expected one model for a preset. Received: an ensemble. Save each of its models, and "
             "create the ensemble from the loaded models."
         )
+
+    def __call__(self, *args: Any, **kwargs) -> NoReturn:
+        """Raise an error, because an ensemble does not train, and has no logits.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError(
+            "Expected one model to train, evaluate or call. Received: an ensemble, which searches "
+            "and scores with trained models. Train each of its models, or call translate, score or "
+            "search."
+        )
+
+    compile = fit = evaluate = predict = __call__
 
     @property
     def has_attention(self) -> bool:

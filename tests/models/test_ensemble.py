@@ -83,6 +83,13 @@ def test_members_without_attention():
         ensemble.search(SOURCE, coverage_penalty=0.2)
 
 
+def test_an_ensemble_is_not_trained():
+    ensemble = Ensemble([make()])
+    for method in (ensemble, ensemble.compile, ensemble.fit, ensemble.evaluate, ensemble.predict):
+        with pytest.raises(ValueError, match=r"^Expected one model to train.*Train each of its"):
+            method(SOURCE)
+
+
 @pytest.mark.usefixtures("eagerly")
 @pytest.mark.thorough("members that share one tokenizer translate too")
 def test_text_in_text_out(make_text_model, tmp_path):
