@@ -30,8 +30,13 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
 
     Yields:
         A path in the same folder, with the same suffixes, because Keras checks the suffix.
+
+    Raises:
+        ValueError: If `path` is a folder.
     """
     path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"Expected a file to write. Received: {path}, a folder. Add a file name.")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".writing.{path.name}")
     try:

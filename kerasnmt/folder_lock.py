@@ -26,8 +26,10 @@ def locked_folder(folder: Path, does: str) -> Iterator[None]:
         does: What the process does in the folder, such as "trains", used in error messages.
 
     Raises:
-        ValueError: If another process has the lock.
+        ValueError: If another process has the lock, or `folder` is a file.
     """
+    if folder.is_file():
+        raise ValueError(f"Expected a folder to write to. Received: {folder}, a file.")
     is_new = not folder.exists()
     lock = folder / LOCK
     descriptor = _take(lock, does)

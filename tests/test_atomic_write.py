@@ -22,6 +22,14 @@ def test_an_error_leaves_the_old_file(tmp_path):
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file.txt", "old")]
 
 
+def test_a_folder_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, "."):
+        message = rf"^Expected a file to write\. Received: {folder}, a folder\. Add a file name\.$"
+        with pytest.raises(ValueError, match=message), atomic_write(folder):
+            raise AssertionError
+
+
 def test_an_error_of_the_disk_names_the_file(tmp_path):
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -116,6 +116,10 @@ class NewRecipe:
         init_from: str | os.PathLike | None = None,
     ) -> None:
         self.path = Path(path)
+        if self.path.suffix not in (".yaml", ".yml"):
+            raise ValueError(
+                f"Expected a name that ends with .yaml for the recipe. Received: {self.path}"
+            )
         self.init_from = init_from
         self.model = model
         self._unsplit = train
@@ -165,10 +169,6 @@ class NewRecipe:
         return next((text for text in fine if text[0] != "-" and "\\" not in text), sources[0])
 
     def _check_unused(self) -> None:
-        if self.path.suffix not in (".yaml", ".yml"):
-            raise ValueError(
-                f"Expected a name that ends with .yaml for the recipe. Received: {self.path}"
-            )
         if os.path.lexists(self.path):
             raise ValueError(
                 f"Expected a recipe that does not exist. Received: {self.path}, which exists. "

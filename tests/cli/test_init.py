@@ -251,6 +251,7 @@ BOTH = ["--source", "train.en", "--target", "train.de"]
             ["--source", "valid.en", "--target", "valid.de"],
             "Expected at least 1,000 pairs, to hold",
         ),
+        ([*BOTH, "--output", "."], "a name that ends with .yaml for the recipe. Received: ."),
         (
             [*BOTH, "--output", "mine.yaml"],
             "Received: mine.yaml, which exists. Choose another",

@@ -23,6 +23,14 @@ def test_a_folder_in_use(tmp_path, name):
         RunFolder(tmp_path).check_unused()
 
 
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "pairs.tsv").touch()
+    run = RunFolder(tmp_path / "pairs.tsv")
+    message = r"^Expected a folder to write to\. Received: .*/pairs\.tsv, a file\.$"
+    with pytest.raises(ValueError, match=message), run.locked():
+        raise AssertionError
+
+
 def test_other_files_do_not_matter(tmp_path):
     (tmp_path / "notes.txt").touch()
     RunFolder(tmp_path).check_unused()
