@@ -8,7 +8,7 @@ import typer
 
 from kerasnmt.cli.about_model import about_model
 from kerasnmt.cli.console import progress_console
-from kerasnmt.cli.loading import SearchChanges, check_exportable, licenses_of, load_run
+from kerasnmt.cli.loading import SearchChanges, check_exportable, is_trained, licenses_of, load_run
 from kerasnmt.cli.options import BeamSize, Language, SearchOptions, Trained, WithRuns
 from kerasnmt.cli.quiet import without_talk
 from kerasnmt.serving.runtimes.registry import runtime_named, runtimes
@@ -82,6 +82,12 @@ def export(
             f"Expected --runtime {owner} with --{others[0]}. Received: --runtime {target.name}."
         )
     check_exportable(run)
+    served = directory.parent if directory.name.isdecimal() else directory
+    if is_trained(served.absolute()):
+        raise ValueError(
+            "Expected a folder without a run or a preset. Received: "
+            f"{served}, whose model would hide the export. Choose another folder."
+        )
     licenses = licenses_of([str(run), *(with_run or [])])
     with progress_console().status("exporting"):
         translates = target.only_translates

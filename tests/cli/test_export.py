@@ -143,11 +143,17 @@ def test_a_run_that_cannot_be_read_leaves_nothing(kerasnmt, run_folder, tmp_path
     assert not (tmp_path / "en_de").exists()
 
 
-def test_a_file_in_the_way(kerasnmt, run_folder, tmp_path):
+def test_a_file_or_a_run_in_the_way(kerasnmt, run_folder, tmp_path):
     path = tmp_path / "en_de"
     path.touch()
     done = kerasnmt("export", run_folder, path)
     assert done == (2, "", f"error: {path}: File exists\n")
+    before = sorted(run_folder.iterdir())
+    for directory in (run_folder, run_folder / "1"):
+        done = kerasnmt("export", run_folder, directory)
+        assert (done.code, done.out) == (2, "")
+        assert f"folder without a run or a preset. Received: {run_folder}, whose" in done.err
+    assert sorted(run_folder.iterdir()) == before
 
 
 @pytest.fixture(scope="module")
