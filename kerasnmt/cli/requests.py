@@ -14,20 +14,22 @@ from kerasnmt.languages import are_languages, closest_tag
 from kerasnmt.text.tags import TAG, unknown_tags_message, with_tags, written_tags
 
 
-def check_fields(read: Sequence[str], received: Sequence[str]) -> None:
+def check_fields(read: Sequence[str], received: Sequence[str], columns: str | None = None) -> None:
     """Check that a model reads the fields that are given.
 
     Args:
         read: Fields that the model reads.
         received: Fields of the requests.
+        columns: Value of `--columns`, if the fields are columns of a file.
 
     Raises:
         ValueError: If the fields differ. The error contains the options of the command line.
     """
     if {*read} != {*received}:
-        raise ValueError(
-            f"Expected {_options(read)}, which this model reads. Received: {_options(received)}."
-        )
+        wanted, found = _options(read), _options(received)
+        if columns is not None:
+            wanted, found = f"a column of {' and one of '.join(read)}", f"--columns {columns}"
+        raise ValueError(f"Expected {wanted}, which this model reads. Received: {found}.")
 
 
 def _options(names: Sequence[str]) -> str:

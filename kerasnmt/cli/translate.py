@@ -229,7 +229,7 @@ def translate(
         else:
             translator = load_translator(str(path), changes, translates=False, warns=True)
     answers.check_model(translator.description)
-    check_fields(translator.fields, files.fields)
+    check_fields(translator.fields, files.fields, columns)
     start = checked_tags(tags, translator)
     writer = RecordWriter(form, heading=files.named)
     if files.live and files.from_stdin and sys.stdin.isatty():

@@ -214,7 +214,12 @@ def test_n_best_lists(translate):
         ),
         ("a.jsonl", '{"en": "x"}\n["en"]\n', "en", "Expected JSON objects, and the names of"),
         ("a.jsonl", '{"en": "x"}\n', "1", "Expected JSON objects, and the names of their keys"),
-        ("a.csv", "id,en\n1,x\n", "id,en", "which this model reads. Received: texts and --context"),
+        (
+            "a.csv",
+            "id,en\n1,x\n",
+            "id,en",
+            "a column of text, which this model reads. Received: --columns id,en",
+        ),
         ("a.csv", "id,en\n1,x\n", "id,en,x", "Expected one column, such as --columns text, or two"),
         ("a.csv", "id,en\n1,x\n", "1,en", "Expected columns that are all numbers"),
     ],
