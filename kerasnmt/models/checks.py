@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -71,7 +72,7 @@ def check_ids(name: str, ids: Any, size: int, shape: str = "[batch, length]") ->
 
 
 def check_prefixes(ids: Any, size: int, rows: int | None, max_length: int) -> None:
-    """Check that there is a prefix for each source, and that it fits into the target.
+    """Check that there is a prefix for each source, and warn if one is longer than a target.
 
     Args:
         ids: See `check_ids`.
@@ -80,7 +81,7 @@ def check_prefixes(ids: Any, size: int, rows: int | None, max_length: int) -> No
         max_length: Maximum length of a target.
 
     Raises:
-        ValueError: If an id is wrong, or the number or the length of the prefixes.
+        ValueError: If an id is wrong, or the number of prefixes.
     """
     values = check_ids("prefix_ids", ids, size)
     if values is None:
@@ -91,9 +92,8 @@ def check_prefixes(ids: Any, size: int, rows: int | None, max_length: int) -> No
             f"{rows} sources, {len(values)} rows of prefix_ids."
         )
     if np.any(values[:, max_length:]):
-        raise ValueError(
-            f"Expected prefix_ids of at most max_length={max_length} tokens. Received: the shape "
-            f"{[*values.shape]}. Pass a larger max_length."
+        warnings.warn(
+            f"prefix_ids are truncated to {max_length}, the max_length of this search", stacklevel=4
         )
 
 

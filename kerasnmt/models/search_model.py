@@ -58,7 +58,7 @@ class SearchModel(keras.Model):
             inputs: Inputs of `encode`, for example `{"source_ids": int32 [batch, source_length]}`,
                 or `source_ids` alone. Inputs of the target are ignored.
             prefix_ids: Tokens with which each target must begin, int32 `[batch, prefix_length]`,
-                at most `max_length` tokens, padded on the right with 0, or None.
+                padded on the right with 0, or None. Those longer than `max_length` are truncated.
             terms: Terms that each target must contain, or must not, as ids padded with 0, or None.
             listed_ids: Ids that targets consist of, int32 `[size]`, in ascending order, padded on
                 the right with 0, or None for all. They must begin with the special ids 0, 1, 2 and
@@ -80,10 +80,9 @@ class SearchModel(keras.Model):
 
         Raises:
             ValueError: If an option, an id or `n_best` is out of range, if ids have another shape,
-                if a prefix is longer than `max_length`, if there is a coverage penalty but no
-                attention, if a tree of samples or samples with terms are requested, if `listed_ids`
-                lacks the special ids or is not in ascending order, or if the decoder cannot predict
-                only listed ids.
+                if there is a coverage penalty but no attention, if a tree of samples or samples
+                with terms are requested, if `listed_ids` lacks the special ids or is not in
+                ascending order, or if the decoder cannot predict only listed ids.
         """
         search_options = self._search_options(options)
         listed = self._listed(listed_ids)

@@ -62,7 +62,8 @@ class TranslationModel(TextModel, SearchModel):
                 string if `texts` is one string. Contexts are truncated to 1,000 tokens.
             prefixes: Words with which each translation must begin, or an empty string for any
                 words, like `contexts`. None for no prefixes. Words outside the vocabulary become
-                the unknown word. If texts are split, one with a prefix must be a single part.
+                the unknown word. If texts are split, one with a prefix must be a single part. A
+                prefix with more than `max_length` tokens is truncated, with a warning.
             terms: Terms that each translation must contain as whole words: for each text, a list
                 of terms, or for one string its list. A term is a text, or a list of alternatives,
                 such as its inflected forms, of which one must occur. A text whose terms do not fit

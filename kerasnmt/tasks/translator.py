@@ -101,7 +101,10 @@ class Translator:
             of_texts = self._of_parts(
                 "forced_prefix", columns, parts, _answers, batch_size, first_number
             )
-            return [*map(_joined, of_texts)]
+            answers = [*map(_joined, of_texts)]
+            if first_number is not None:
+                _warn_of_cut_prefixes(columns["prefix"], answers, first_number)
+            return answers
         answers = self._run("serving_default", columns, _answers, batch_size, first_number)
         if first_number is not None and self._low_score is not None:
             texts = columns[self.fields[0]]
@@ -234,7 +237,10 @@ class Translator:
             [(one, text, written) for one, (text, _, written) in zip(sentences, flat, strict=True)],
             first_number,
         )
-        return [*map(_joined, answers)]
+        found = [*map(_joined, answers)]
+        if "prefix" in request:
+            _warn_of_cut_prefixes(request["prefix"], found, first_number)
+        return found
 
     def stream(
         self, text: str, *, context: str | None = None, prefix: str | None = None
@@ -792,6 +798,20 @@ def image_file(image: Any) -> bytes:
             f"and shape {array.shape}."
         )
     return png_of(array)
+
+
+def _warn_of_cut_prefixes(
+    prefixes: Sequence[str | bytes], answers: list[tuple[str, float]], first_number: int
+) -> None:
+    """Warn of translations that end before their prefix does."""
+    cut, pairs = [], zip(prefixes, answers, strict=True)
+    for number, (prefix, (text, _)) in enumerate(pairs, first_number):
+        begun, wanted = ("".join(as_string(one).split()) for one in (text, prefix))
+        if begun and begun != wanted and wanted.startswith(begun):
+            cut.append(number)
+    if cut:
+        named = _named(cut, "has a prefix", "have prefixes")
+        warnings.warn(f"{named} of more tokens than the max_length of this search", stacklevel=5)
 
 
 def _named(numbers: Sequence[int], has: str, have: str) -> str:

@@ -116,16 +116,20 @@ def test_a_search_does_not_truncate_floats(model, batch, name):
         ([[4], [13], [5]], r"Expected ids from 0 to 12 as prefix_ids\. Received: the id 13\."),
         ([4, 5, 6], r"Expected prefix_ids of shape \[batch, length\]\."),
         ([[4], [5]], r"Received: 3 sources, 2 rows of prefix_ids"),
-        ([[4] * 6] * 3, r"at most max_length=5 tokens\. Received: the shape \[3, 6\]"),
     ],
 )
 def test_prefixes_of_a_search(model, batch, prefix_ids, message):
     for one in (model, Ensemble([model])):
         with pytest.raises(ValueError, match=message):
             one.search(batch[0]["source_ids"], prefix_ids=prefix_ids, max_length=5)
-    padded = [[4, 5, 0, 0, 0, 0]] * 3
-    found = model.search(batch[0]["source_ids"], prefix_ids=padded, max_length=5)
-    assert np.array(found.ids)[:, 0, :2].tolist() == [[4, 5]] * 3
+
+
+def test_prefixes_longer_than_the_targets(model, batch):
+    options = {"inputs": batch[0]["source_ids"], "max_length": 3}
+    with pytest.warns(match="^prefix_ids are truncated to 3, the max_length of this search$"):
+        found = model.search(prefix_ids=[[4, 5, 6, 7]] * 3, **options)
+    assert np.array(found.ids).tolist() == [[[4, 5, 6]]] * 3
+    model.search(prefix_ids=[[4, 5, 0, 0]] * 3, **options)  # without a warning
 
 
 def test_extended_ids_with_gaps():

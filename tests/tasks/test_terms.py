@@ -207,6 +207,15 @@ def test_glossary_and_prefix(word_model):
     assert found[1:] == word_model.translate(TEXTS, prefixes=prefixes, **OPTIONS)[1:]
 
 
+def test_prefixes_that_do_not_fit(word_model):
+    options = {"prefixes": ["ab", "abc dab"], "max_length": 3}
+    for terms in ({}, {"forbidden": [["e"], ["e"]]}):
+        eager = pytest.warns(match="prefix_ids are truncated to 3")
+        with eager, pytest.warns(match="^text 2 has a prefix of more tokens than the max_length"):
+            found = word_model.translate(["dog", "dog"], **options, **terms)
+        assert found[1] == "abc"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
