@@ -197,12 +197,7 @@ def _write(pairs: Iterator[tuple[Pair, float | None]], choice: Choice, named: bo
         if choice.rank:
             order = sorted(range(len(scores)), key=lambda row: -scores[row])
             for file, spooled, begins in zip(files, rows, starts, strict=True):
-                _copy(spooled, file, begins, order)
+                for row in order:
+                    spooled.seek(begins[row])
+                    file.write(spooled.read(begins[row + 1] - begins[row]))
     return len(scores)
-
-
-def _copy(source: Any, target: Any, begins: array, order: Sequence[int]) -> None:
-    """Copy the rows of a file in another order."""
-    for row in order:
-        source.seek(begins[row])
-        target.write(source.read(begins[row + 1] - begins[row]))
