@@ -65,7 +65,7 @@ def lockstep(batches: tf.data.Dataset, processes: Processes, seed: list[int]) ->
         wanted = _TURN if has_room() else 0
         news = list(islice(own, wanted))
         for batch in news:
-            waiting[_shape(batch)].append(batch)
+            waiting[tuple(array.shape for array in tree.flatten(batch))].append(batch)
         counts = {shape: len(queue) for shape, queue in waiting.items() if queue}
         return _Waiting(counts, has_room(), has_ended=len(news) < wanted)
 
@@ -82,10 +82,6 @@ def lockstep(batches: tf.data.Dataset, processes: Processes, seed: list[int]) ->
             yield queue.popleft() if queue else _padding(batches.element_spec, shapes[index])
         if all(one.has_ended for one in everyone):
             return
-
-
-def _shape(batch: Batch) -> Shape:
-    return tuple(array.shape for array in tree.flatten(batch))
 
 
 def _padding(structure: Any, shape: Shape) -> Batch:
