@@ -45,6 +45,12 @@ class OnnxSearchModel(OnnxModel):
                 "Expected max_length of at least 2, a token and the end. "
                 f"Received: max_length={search.max_length}"
             )
+        positions = description.get("positions")  # learned ones, if there are any
+        if positions is not None and search.max_length > positions:
+            raise ValueError(
+                f"Expected max_length of at most {positions}, the number of learned positions of "
+                f"{description['model']}. Received: max_length={search.max_length}"
+            )
         if search.coverage_penalty and "weights" not in description["graphs"]["records"]:
             raise ValueError(
                 "Expected a model with attention, for a coverage penalty. Received: "

@@ -484,6 +484,10 @@ def test_more_words_than_learned_positions(tmp_path):
     with pytest.raises(ValueError, match="Expected at most 8 words, the number of learned pos"):
         export_onnx(model, tmp_path / "onnx", **OPTIONS)
     assert not any(tmp_path.iterdir())
+    folder = export_onnx(model, tmp_path / "onnx", **{**OPTIONS, "max_length": 7})
+    assert load(folder, max_length=8).translate(["dog " * 7])
+    with pytest.raises(ValueError, match=r"of at most 8, .* positions .*Received: max_length=9"):
+        load(folder, max_length=9)
 
 
 def test_an_unknown_number_format(word_model, tmp_path):

@@ -203,7 +203,8 @@ def test_the_options_are_those_of_python(in_node, tmp_path):
       return true; };
     answer = data[1].map(fits)"""
     usual = {one.name: one.default for one in fields(SearchOptions)}
-    found = in_node(tmp_path, program, [{**usual, "graphs": {"records": ["weights"]}}, asked])
+    description = {**usual, "graphs": {"records": ["weights"]}}
+    found = in_node(tmp_path, program, [description, asked])
     for options, fits in zip(asked, found, strict=True):
         try:
             SearchOptions.from_keywords(options)
@@ -212,6 +213,8 @@ def test_the_options_are_those_of_python(in_node, tmp_path):
         else:
             assert fits, options
     assert True in found and False in found
+    lengths = [{"max_length": 8}, {"max_length": 9}]
+    assert in_node(tmp_path, program, [{**description, "positions": 8}, lengths]) == [True, False]
 
 
 def pinned(folder):

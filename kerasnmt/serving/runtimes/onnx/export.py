@@ -10,6 +10,8 @@ from kerasnmt.atomic_write import atomic_folder
 from kerasnmt.checksum import sha256
 from kerasnmt.decoding import SearchOptions
 from kerasnmt.ids import END_ID, PAD_ID, SOURCE_IDS, START_ID, UNKNOWN_ID, extended
+from kerasnmt.layers import LearnedPositions
+from kerasnmt.layers.composite import layers_within
 from kerasnmt.runtime.loading import FORMAT, MODELS
 from kerasnmt.runtime.onnx_graphs import ANSWER, ENCODER, STEP
 from kerasnmt.runtime.search_model import described_search
@@ -140,7 +142,11 @@ def _of_texts(model: keras.Model, options: Mapping[str, Any], whole: bool) -> _P
     names = [*SOURCE_IDS[: 1 + model.reads_context]]
     names += [extended(name) for name in names if model.copies]
     inputs = {name: keras.KerasTensor((None, None), dtype="int32") for name in names}
-    return _of_search(model, inputs, options, whole, _README_OF_TEXTS)
+    parts = _of_search(model, inputs, options, whole, _README_OF_TEXTS)
+    inside = (layer for _, layer in layers_within(model))
+    positions = [one.max_length for one in inside if isinstance(one, LearnedPositions)]
+    parts.description["positions"] = min(positions, default=None)
+    return parts
 
 
 def _of_images(model: keras.Model, options: Mapping[str, Any], whole: bool) -> _Parts:

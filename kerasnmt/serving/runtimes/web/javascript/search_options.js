@@ -62,6 +62,9 @@ export function searchOptions(description, changes) {
     check(fits(options[name]), `${expected} as ${name}`, name);
   const { min_length, max_length, samples, coverage_penalty } = options;
   check(min_length <= max_length, "min_length from 1 to max_length", "min_length", "max_length");
+  const positions = description.positions ?? max_length;
+  const room = `max_length of at most ${positions}, the number of learned positions`;
+  check(max_length <= positions, room, "max_length");
   const samplesFit = !(samples && coverage_penalty);
   check(samplesFit, "coverage_penalty=0 with samples", "coverage_penalty", "samples");
   for (const [name, usual] of Object.entries(OF_SAMPLES))
