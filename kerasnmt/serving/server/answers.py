@@ -1,5 +1,6 @@
-"""Bodies of requests, and answers in JSON."""
+"""Bodies and fields of requests, and answers in JSON."""
 
+import base64
 import gzip
 import io
 import json
@@ -8,6 +9,9 @@ from typing import Any
 
 from werkzeug.exceptions import BadRequest, HTTPException, RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
+
+from kerasnmt.columns import without_surrogates
+from kerasnmt.kinds import field_named
 
 
 def read_body(request: Request, max_bytes: int) -> bytes:
@@ -42,6 +46,32 @@ def read_body(request: Request, max_bytes: int) -> bytes:
     if len(body) > max_bytes:
         raise RequestEntityTooLarge(too_large)
     return body
+
+
+def read_field(name: str, value: Any, max_text_bytes: int) -> str | bytes:
+    """Read a field of a request in JSON: a text, or the content of a file in base64.
+
+    Args:
+        name: Name of the field.
+        value: Value in JSON.
+        max_text_bytes: Maximum number of UTF-8 bytes of a text.
+
+    Raises:
+        BadRequest: If the value is not a string, is too long or is not in base64.
+    """
+    if not isinstance(value, str):
+        raise BadRequest(f"Expected a string in {name!r}. Received: {json.dumps(value):.60}")
+    if (field := field_named(name)) and field.binary:
+        try:
+            return base64.b64decode(value, validate=True)
+        except ValueError as error:
+            raise BadRequest(f"Expected base64 in {name!r}. Received: {value:.60}") from error
+    size = len(value.encode(errors="surrogatepass"))
+    if size > max_text_bytes:
+        raise BadRequest(
+            f"Expected texts of at most {max_text_bytes} bytes. Received: {size} bytes in {name!r}"
+        )
+    return without_surrogates(value)
 
 
 def json_answer(document: Any) -> Response:

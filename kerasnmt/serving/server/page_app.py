@@ -8,10 +8,8 @@ from typing import Any
 from werkzeug.exceptions import BadRequest, HTTPException, MethodNotAllowed, NotFound
 from werkzeug.wrappers import Request, Response
 
-from kerasnmt.columns import without_surrogates
-from kerasnmt.kinds import field_named
-from kerasnmt.serving.server.answers import error_answer, json_answer, read_body
-from kerasnmt.serving.server.page_models import PageModel, image_bytes
+from kerasnmt.serving.server.answers import error_answer, json_answer, read_body, read_field
+from kerasnmt.serving.server.page_models import PageModel
 from kerasnmt.serving.server.server_options import MAX_BODY_BYTES, MAX_TEXT_BYTES
 from kerasnmt.viz.page_files import page_file
 
@@ -119,17 +117,7 @@ class PageApp:
         return {name: self._field(name, document.get(name)) for name in self._model.fields}
 
     def _field(self, name: str, value: Any) -> str | bytes:
-        if not isinstance(value, str):
-            raise ValueError(f"Expected a string in {name!r}. Received: {json.dumps(value):.60}")
-        if (field := field_named(name)) and field.binary:
-            return image_bytes(value)
-        size = len(value.encode(errors="surrogatepass"))
-        if size > self._max_text_bytes:
-            raise ValueError(
-                f"Expected texts of at most {self._max_text_bytes} bytes. Received: {size} bytes "
-                f"in {name!r}"
-            )
-        return without_surrogates(value)
+        return read_field(name, value, self._max_text_bytes)
 
     def _search(self, fields: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
         prefix_ids = _ids("prefix_ids", document.get("prefix_ids", []))

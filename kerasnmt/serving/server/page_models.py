@@ -1,7 +1,5 @@
 """Answers to the questions of the page: their base class, and an export's answers."""
 
-import base64
-import binascii
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -196,15 +194,3 @@ def _hypotheses(answers: dict[str, np.ndarray]) -> list[Document]:
     return [
         {"text": decode(text), "score": score} for text, score in ranked if score > ABSENT_SCORE / 2
     ]
-
-
-def image_bytes(text: str) -> bytes:
-    """Return the contents of an image in base64.
-
-    Raises:
-        ValueError: If the text is not base64.
-    """
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise ValueError("Expected an image in base64. Received: other characters") from error

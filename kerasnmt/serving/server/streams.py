@@ -1,6 +1,5 @@
 """Answers that grow word by word, as server-sent events."""
 
-import base64
 import json
 import traceback
 from collections.abc import Iterator, Mapping
@@ -9,9 +8,8 @@ from typing import Any
 from werkzeug.exceptions import BadRequest, InternalServerError
 from werkzeug.wrappers import Response
 
-from kerasnmt.columns import without_surrogates
-from kerasnmt.kinds import field_named
 from kerasnmt.serving.runtimes.session import Session
+from kerasnmt.serving.server.answers import read_field
 from kerasnmt.tasks.served_model import Progress
 
 CONTENT_TYPE = "text/event-stream"
@@ -51,7 +49,7 @@ def event_stream(session: Session, document: Mapping[str, Any], max_text_bytes: 
         raise BadRequest(
             f"Expected provisional to be true or false. Received: {provisional!r:.80}."
         )
-    request = {name: _field(name, value, max_text_bytes) for name, value in fields.items()}
+    request = {name: read_field(name, value, max_text_bytes) for name, value in fields.items()}
     try:
         progress = session.progress(request)
     except ValueError as error:
@@ -86,19 +84,3 @@ def event(document: Mapping[str, Any], name: str | None = None) -> bytes:
     """Return a server-sent event with a JSON object, which is one line."""
     data = json.dumps(document, ensure_ascii=False)
     return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
-
-
-def _field(name: str, value: Any, max_text_bytes: int) -> str | bytes:
-    if not isinstance(value, str):
-        raise BadRequest(f"Expected a string in {name!r}. Received: {json.dumps(value):.60}")
-    if (field := field_named(name)) and field.binary:
-        try:
-            return base64.b64decode(value, validate=True)
-        except ValueError as error:
-            raise BadRequest(f"Expected base64 in {name!r}") from error
-    size = len(value.encode(errors="surrogatepass"))
-    if size > max_text_bytes:
-        raise BadRequest(
-            f"Expected texts of at most {max_text_bytes} bytes. Received: {size} bytes in {name!r}"
-        )
-    return without_surrogates(value)

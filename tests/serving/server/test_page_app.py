@@ -177,7 +177,7 @@ def test_captions():
     image = encode_png(9, 7, (200, 10, 0))
     answer = ask(client, "search", {"image": base64.b64encode(image).decode()})
     assert answer["hypotheses"][0]["text"] == model.caption([image], **OPTIONS)[0]
-    assert "image in base64" in ask(client, "search", {"image": "%"}, 400)["error"]
+    assert "base64 in 'image'" in ask(client, "search", {"image": "%"}, 400)["error"]
     own = {"image": base64.b64encode(image).decode(), "target": "a red circle"}
     assert ask(client, "inspect", own)["text"] == "a red circle"
 
