@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.cli.loading import is_preset
+from kerasnmt.tasks.language_tags import lacks_language
 
 # Number of examples, the longest text of an example, and the number of rows to choose from.
 _EXAMPLES, _LONGEST, _ROWS = 4, 80, 100
@@ -18,7 +19,7 @@ def about_model(path: str, fields: Sequence[str], export: Mapping[str, Any]) -> 
     Args:
         path: A preset, a run or an export.
         fields: Fields of the requests.
-        export: Description of the export, or an empty dict.
+        export: Description of the model, which has `examples` if it is an export.
 
     Returns:
         For a preset, its description and examples. For an export, its examples. For a run that
@@ -30,7 +31,7 @@ def about_model(path: str, fields: Sequence[str], export: Mapping[str, Any]) -> 
         about = get_preset(path).about
         examples = [_request(one["input"]) for one in about.get("examples", [])]
         return {"description": about.get("description", ""), "examples": examples}
-    requests = _of_export(export, fields) if export else _of_run(path, fields)
+    requests = _of_export(export, fields) if "examples" in export else _of_run(path, fields)
     return {"description": "", "examples": [*islice(requests, _EXAMPLES)]}
 
 
@@ -47,11 +48,12 @@ def _request(example: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _of_export(export: Mapping[str, Any], fields: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Yield the examples of an export that are not empty."""
-    columns = [export.get("examples", {}).get(field, []) for field in fields]
+    """Yield the examples of an export that are not empty, and have a language if it needs one."""
+    columns = [export["examples"].get(field, []) for field in fields]
     for values in zip(*columns, strict=True):
-        if all(value.strip() for value in values):
-            yield dict(zip(fields, values, strict=True))
+        example = dict(zip(fields, values, strict=True))
+        if all(map(str.strip, values)) and not lacks_language(example.get("text", ""), export):
+            yield example
 
 
 def _of_run(path: str, fields: Sequence[str]) -> Iterator[dict[str, str]]:

@@ -1,12 +1,34 @@
-"""Warnings of texts without the tag of a language."""
+"""Warnings and errors of texts without the tag of a language."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kerasnmt.languages import are_languages, closest_tag
 from kerasnmt.text.parts import tags_at_start
 from kerasnmt.text.tags import TAG, is_tag, some_tags
+
+
+def lacks_language(text: str, description: Mapping[str, Any]) -> bool:
+    """Return whether a text has no tag, of a model whose tags are all languages.
+
+    Args:
+        text: A text, with its tags.
+        description: Description of the model.
+    """
+    tags = description.get("source_tags") or []
+    needed = bool(text.strip()) and not description.get("default_tags") and are_languages(tags)
+    return needed and not tags_at_start(text, tags)
+
+
+def check_languages(texts: Iterable[str], description: Mapping[str, Any]) -> None:
+    """Raise a `ValueError` if a text lacks a language tag; see `lacks_language`."""
+    for text in texts:
+        if lacks_language(text, description):
+            raise ValueError(
+                "Expected the tag of a language in front of each text: "
+                f"{some_tags(description['source_tags'])}. Received: {text!r:.60}."
+            )
 
 
 def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> None:
@@ -19,9 +41,8 @@ def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> N
     tags = description.get("source_tags") or []
     if not are_languages(tags):
         return
-    starts = [tags_at_start(text, tags) for text in texts]
-    for number, (text, start) in enumerate(zip(texts, starts, strict=True), 1):
-        found = TAG.match(text[len(start) :].lstrip())
+    for number, text in enumerate(texts, 1):
+        found = TAG.match(text[len(tags_at_start(text, tags)) :].lstrip())
         if found and is_tag(found[0]):
             closest = closest_tag(found[0], tags)
             hint = f"did you mean {closest}?" if closest else f"it knows {some_tags(tags)}"
@@ -31,9 +52,8 @@ def warn_of_languages(texts: Sequence[str], description: Mapping[str, Any]) -> N
                 stacklevel=6,
             )
             return
-    rows = zip(texts, starts, strict=True)
-    untagged = [n for n, (text, start) in enumerate(rows, 1) if text.strip() and not start]
-    if untagged and not description.get("default_tags"):
+    untagged = [n for n, text in enumerate(texts, 1) if lacks_language(text, description)]
+    if untagged:
         warnings.warn(
             f"text {untagged[0]}, and perhaps others, has no language tag, such as {tags[0]}, "
             "which this model needs",

@@ -37,7 +37,7 @@ def local(model):
 def app(local):
     """The REST API of the model."""
     with TaskSession(local._model) as session:
-        yield RestApp(session, "tiny", 1)
+        yield RestApp(session, "tiny", 1, description=local.description)
 
 
 def same(found, expected):
@@ -61,7 +61,7 @@ def test_a_server_of_a_calibrated_model_gives_confidence(local, app):
 
 @pytest.mark.graph
 def test_the_page_of_an_export_shows_probabilities(local, app):
-    page = ExportPageModel(CurrentVersion(app), lambda _: local.description)
+    page = ExportPageModel(CurrentVersion(app))
     found = page.search({"text": TEXTS[0]}, [])["sentence"]["target"]
     (expected,) = local.confidence(TEXTS[:1])
     assert found["calibration"] == CALIBRATION.document()

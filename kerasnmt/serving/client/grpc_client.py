@@ -51,12 +51,12 @@ class GrpcClient(ServingClient):
         """Close the channel."""
         self._channel.close()
 
-    def _declared(self) -> Mapping[str, Signature]:
+    def _declared(self) -> tuple[Mapping[str, Signature], dict[str, Any]]:
         request = get_model_metadata_pb2.GetModelMetadataRequest(
             model_spec=self._model_spec(), metadata_field=["signature_def"]
         )
         answer = self._send(self._service.GetModelMetadata, request)
-        return read_signatures(answer.metadata["signature_def"].value, 1)
+        return read_signatures(answer.metadata["signature_def"].value, 1), {}
 
     def _predict(
         self, signature: str, inputs: Mapping[str, Sequence[str | bytes]]

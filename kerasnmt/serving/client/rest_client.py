@@ -11,7 +11,7 @@ import requests
 
 from kerasnmt.serving.client.serving_client import ServingClient, TransientError
 from kerasnmt.serving.protocol.meta_graph import Signature
-from kerasnmt.serving.protocol.rest_metadata import read_metadata
+from kerasnmt.serving.protocol.rest_metadata import read_metadata, read_tags
 
 _BUSY = (429, 502, 503, 504)
 _MOST_SAID = 300  # characters, because a server can quote the whole request
@@ -47,10 +47,10 @@ class RestClient(ServingClient):
         """Close the connection."""
         self._session.close()
 
-    def _declared(self) -> Mapping[str, Signature]:
+    def _declared(self) -> tuple[Mapping[str, Signature], dict[str, Any]]:
         answer = self._send("GET", "/metadata")
         try:
-            return read_metadata(answer)
+            return read_metadata(answer), read_tags(answer)
         except ValueError as error:
             raise self._refused("an answer that is not its metadata") from error
 

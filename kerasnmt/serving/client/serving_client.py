@@ -23,13 +23,13 @@ class TransientError(ConnectionError):
 class ServingClient(ServedModel, abc.ABC):
     """Base class of clients of a model on TF Serving, for `Translator`.
 
-    The constructor requests the signatures of the model. After a temporary failure, the client
-    sends a request again. The wait doubles with each try, and is multiplied by a random factor from
-    0.5 to 1.5, so that many clients do not return at the same time. Rejected requests are not sent
-    again.
+    The constructor requests the signatures of the model, and its description as far as the server
+    knows it. After a temporary failure, the client sends a request again. The wait doubles with
+    each try, and is multiplied by a random factor from 0.5 to 1.5, so that many clients do not
+    return at the same time. Rejected requests are not sent again.
 
-    A subclass implements `_declared`, which requests the signatures, `_predict`, which runs a
-    signature, and `close`.
+    A subclass implements `_declared`, which requests both, `_predict`, which runs a signature, and
+    `close`.
 
     Args:
         server: Address of the server.
@@ -43,7 +43,7 @@ class ServingClient(ServedModel, abc.ABC):
         signatures: Dict of functions. Each takes its inputs as keywords, lists of `str` or `bytes`,
             and returns a dict of its outputs as NumPy arrays. Strings are UTF-8 `bytes` in an array
             of dtype `object`.
-        description: `beam_size`, if the server states it.
+        description: `beam_size`, `source_tags` and `default_tags`, if the server states them.
 
     Raises:
         ValueError: If an argument is out of range, the server does not have the model or rejects
@@ -69,7 +69,7 @@ class ServingClient(ServedModel, abc.ABC):
             )
         self.server, self.model, self.version = server, model, version
         self._timeout, self._tries, self._wait = timeout, tries, wait
-        declared = self._retried(self._declared)
+        declared, self.description = self._retried(self._declared)
         self.contract = declared_contract(declared)
         # An export for LiteRT has no `n_best`.
         if problems := self.contract.signature_problems(declared, {"n_best"}):
@@ -77,7 +77,6 @@ class ServingClient(ServedModel, abc.ABC):
         self.fields = tuple(self.contract.inputs)
         names = self.contract.known_signatures(declared)
         self.signatures = {name: functools.partial(self._ask, name) for name in names}
-        self.description: dict[str, Any] = {}
         if "n_best" in self.signatures:
             shape = declared["n_best"].outputs["translations"].shape
             if shape is not None and shape[1] > 0:
@@ -88,8 +87,8 @@ class ServingClient(ServedModel, abc.ABC):
         """Close the connection."""
 
     @abc.abstractmethod
-    def _declared(self) -> Mapping[str, Signature]:
-        """Request the signatures of the model.
+    def _declared(self) -> tuple[Mapping[str, Signature], dict[str, Any]]:
+        """Request the signatures and the description of the model.
 
         Raises:
             ValueError: If the server rejects the request; see `_refused`.

@@ -1,4 +1,4 @@
-"""Signatures in the JSON of TF Serving's metadata route."""
+"""Signatures and tags in the JSON of TF Serving's metadata route."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,19 +9,25 @@ from kerasnmt.serving.protocol.meta_graph import DTYPES, Signature, TensorInfo
 _NAMES = {name: f"DT_{name.upper()}" for name in DTYPES.values()}
 _NAMES |= {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 _DTYPES = {name: dtype for dtype, name in _NAMES.items()}
+# Keys of a description; see `kerasnmt.tasks.TranslationTask`.
+_TAGS = ("source_tags", "default_tags")
 
 
-def write_metadata(name: str, version: int, signatures: Mapping[str, Signature]) -> dict[str, Any]:
+def write_metadata(
+    name: str, version: int, signatures: Mapping[str, Signature], description: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the answer to `GET /v1/models/NAME/metadata`.
 
     Args:
         name: Name of the model.
         version: Version of the model.
         signatures: Dict of the model's signatures.
+        description: Description of the model, or an empty dict.
 
     Returns:
         A dict for JSON. Integers are strings, because protobuf writes 64-bit integers as strings in
-        JSON.
+        JSON. `kerasnmt` in its `metadata` has the tags of the description; TF Serving has no such
+        key.
     """
     written = {
         key: {
@@ -33,7 +39,10 @@ def write_metadata(name: str, version: int, signatures: Mapping[str, Signature])
     }
     return {
         "model_spec": {"name": name, "signature_name": "", "version": str(version)},
-        "metadata": {"signature_def": {"signature_def": written}},
+        "metadata": {
+            "signature_def": {"signature_def": written},
+            "kerasnmt": {name: description[name] for name in _TAGS if name in description},
+        },
     }
 
 
@@ -59,6 +68,12 @@ def read_metadata(answer: Any) -> dict[str, Signature]:
         }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError("Expected the metadata of a model. Received: something else") from error
+
+
+def read_tags(answer: Any) -> dict[str, Any]:
+    """Return the tags in the metadata of a model, or an empty dict; see `write_metadata`."""
+    tags = answer["metadata"].get("kerasnmt", {})
+    return {name: tags[name] for name in _TAGS if name in tags}
 
 
 def _write(info: TensorInfo) -> dict[str, Any]:

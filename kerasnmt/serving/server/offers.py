@@ -14,6 +14,8 @@ from kerasnmt.serving.server.page_models import ExportPageModel, PageModel
 from kerasnmt.serving.server.rest_app import RestApp
 
 Say = Callable[[str], None]
+# Function from the session, the number and the description of a version to its application.
+AppOf = Callable[[Session, int, Mapping[str, Any]], RestApp]
 
 
 class Offer:
@@ -23,7 +25,7 @@ class Offer:
         name: Name of the model.
         number: Number of the version.
         session: Session that runs the model.
-        description: Description of an export, or an empty dict.
+        description: Description of the model, or an empty dict.
         fields: Names of the fields of a request. Without them, there is no page.
     """
 
@@ -40,7 +42,7 @@ class Offer:
     def watch(
         self,
         current: CurrentVersion,
-        app_of: Callable[[Session, int], RestApp],
+        app_of: AppOf,
         seconds: float,
         say: Say,
     ) -> None:
@@ -59,7 +61,7 @@ class TaskOffer(Offer):
         from kerasnmt.serving.server.task_session import TaskSession  # imports TensorFlow
 
         self.name, self.number, self.session = name, 1, TaskSession(task)
-        self.description, self.fields = {}, task.fields
+        self.description, self.fields = task.description, task.fields
         self._task = task
 
     def page_model(self, current: CurrentVersion) -> PageModel:
@@ -88,26 +90,17 @@ class ExportOffer(Offer):
         self.name = name or folder
         self.session = runtime.open(export)
         self._runtime, self._export, self._watched = runtime, export, watched and runtime.versions
-        try:
-            self.description = read_description(export)
-        except ValueError as error:
-            say(f"serving without a page: {error}")
-            self.description = {}
+        self.description = _described(export, lambda one: say(f"serving without a page: {one}"))
         self.fields = self.description.get("inputs", ())
 
     def page_model(self, current: CurrentVersion) -> PageModel:
         """See `Offer`."""
-        export = self._export
-        if self._runtime.versions:
-            return ExportPageModel(
-                current, lambda number: read_description(export.with_name(str(number)))
-            )
-        return ExportPageModel(current, lambda number: read_description(export))
+        return ExportPageModel(current)
 
     def watch(
         self,
         current: CurrentVersion,
-        app_of: Callable[[Session, int], RestApp],
+        app_of: AppOf,
         seconds: float,
         say: Say,
     ) -> None:
@@ -115,7 +108,17 @@ class ExportOffer(Offer):
         if self._watched:
 
             def load(version: Path) -> RestApp:
-                return app_of(self._runtime.open(version), int(version.name))
+                session, description = self._runtime.open(version), _described(version, say)
+                return app_of(session, int(version.name), description)
 
             watcher = VersionWatcher(current, self._export.parent, self._runtime.mark, load, say)
             threading.Thread(target=watcher.watch, args=(seconds,), daemon=True).start()
+
+
+def _described(export: Path, say: Say) -> Mapping[str, Any]:
+    """Return the description of an export, or report why it has none."""
+    try:
+        return read_description(export)
+    except ValueError as error:
+        say(str(error))
+        return {}

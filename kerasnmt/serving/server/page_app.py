@@ -11,6 +11,7 @@ from werkzeug.wrappers import Request, Response
 from kerasnmt.serving.server.answers import error_answer, json_answer, read_body, read_field
 from kerasnmt.serving.server.page_models import PageModel
 from kerasnmt.serving.server.server_options import MAX_BODY_BYTES, MAX_TEXT_BYTES
+from kerasnmt.tasks.language_tags import check_languages
 from kerasnmt.viz.page_files import page_file
 
 # The page loads nothing from other places, and no other page may contain it.
@@ -114,7 +115,9 @@ class PageApp:
 
     def _fields(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of the model."""
-        return {name: self._field(name, document.get(name)) for name in self._model.fields}
+        fields = {name: self._field(name, document.get(name)) for name in self._model.fields}
+        check_languages([str(fields.get("text", ""))], self._model.description)
+        return fields
 
     def _field(self, name: str, value: Any) -> str | bytes:
         return read_field(name, value, self._max_text_bytes)

@@ -1,15 +1,13 @@
 """Answers to the questions of the page: their base class, and an export's answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kerasnmt.kinds import kind_of
 from kerasnmt.serving.contract.export_contract import declared_contract
 from kerasnmt.serving.server.current_version import CurrentVersion
-from kerasnmt.serving.server.rest_app import RestApp
 from kerasnmt.tasks.sentence_attention import SentenceAttention, decode, rounded
 from kerasnmt.tasks.served_model import ABSENT_SCORE
 from kerasnmt.text.parts import Parts
@@ -94,7 +92,6 @@ class ExportPageModel(PageModel):
 
     Args:
         current: The version of the export that is served.
-        read: Function that reads the description of a version, from its number.
     """
 
     note = (
@@ -102,30 +99,20 @@ class ExportPageModel(PageModel):
         "preset instead to see the search, and other words."
     )
 
-    def __init__(self, current: CurrentVersion, read: Callable[[int], Mapping[str, Any]]) -> None:
+    def __init__(self, current: CurrentVersion) -> None:
         self._current = current
-
-        # By the application, because another version can get the number of one that was removed.
-        descriptions: WeakKeyDictionary[RestApp, Mapping[str, Any]] = WeakKeyDictionary()
-
-        def description(app: RestApp) -> Mapping[str, Any]:
-            if app not in descriptions:
-                inputs = declared_contract(app.session.signatures).inputs
-                descriptions[app] = {"inputs": inputs, **read(app.version)}
-            return descriptions[app]
-
-        self._read = description
 
     @property
     def fields(self) -> Sequence[str]:
         """Names of the fields of the present version."""
-        return self.description["inputs"]
+        with self._current.borrowed() as app:
+            return declared_contract(app.session.signatures).inputs
 
     @property
     def description(self) -> Mapping[str, Any]:
         """Description of the present version."""
         with self._current.borrowed() as app:
-            return self._read(app)
+            return app.description
 
     @property
     def takes_terms(self) -> bool:
@@ -137,7 +124,7 @@ class ExportPageModel(PageModel):
         """Answer; see `PageModel`."""
         inputs = {name: [value] for name, value in request.items()}
         with self._current.borrowed() as app:
-            session, description = app.session, self._read(app)
+            session, description = app.session, app.description
             if "terms" in request:
                 check_contradictions(request["terms"])
                 answers = session.run("with_terms", inputs)

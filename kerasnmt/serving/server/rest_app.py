@@ -16,6 +16,7 @@ from werkzeug.exceptions import (
 )
 from werkzeug.wrappers import Request, Response
 
+from kerasnmt.columns import as_string
 from kerasnmt.kinds import field_named
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import write_metadata
@@ -23,6 +24,7 @@ from kerasnmt.serving.runtimes.session import Session
 from kerasnmt.serving.server.answers import error_answer, json_answer, read_body
 from kerasnmt.serving.server.server_options import MAX_BODY_BYTES, MAX_TEXT_BYTES
 from kerasnmt.serving.server.streams import event_stream
+from kerasnmt.tasks.language_tags import check_languages
 
 _PATH = re.compile(
     r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<what>|:predict|:stream|/metadata)"
@@ -45,17 +47,20 @@ class RestApp:
     - `POST NAME:stream` answers one request in pieces; see `kerasnmt.serving.server.streams`. TF
       Serving has no such route.
     - `GET NAME` returns the state of the version.
-    - `GET NAME/metadata` returns its signatures.
+    - `GET NAME/metadata` returns its signatures, and the tags that the model knows.
 
     Answers follow TF Serving's documentation. An error is `{"error": message}`, with the status 400
     (the request is wrong), 404 (there is no such model, version or path), 405 (the method is
     wrong), 413 (the body is too large) or 500 (the model failed). Labels, `classify`, `regress` and
-    binary outputs are not supported.
+    binary outputs are not supported. A text without the tag of a language, which a model needs
+    whose tags are all languages, is a wrong request.
 
     Args:
         session: An open session. Several threads run it at the same time.
         name: Name of the model.
         version: Version of the model.
+        description: Description of the model; see `kerasnmt.tasks.ServedModel`. None if it is
+            unknown.
         max_body_bytes: Maximum number of bytes of a request.
         max_batch: Maximum number of texts in a request.
         max_text_bytes: Maximum number of UTF-8 bytes of each text. The model truncates long texts,
@@ -66,6 +71,7 @@ class RestApp:
         session: The session.
         name: Name of the model.
         version: Version of the model.
+        description: Description of the model, or an empty dict.
     """
 
     def __init__(
@@ -74,12 +80,14 @@ class RestApp:
         name: str,
         version: int,
         *,
+        description: Mapping[str, Any] | None = None,
         max_body_bytes: int = MAX_BODY_BYTES,
         max_batch: int = 1024,
         max_text_bytes: int = MAX_TEXT_BYTES,
     ) -> None:
         self.session = session
         self.name, self.version = name, version
+        self.description = description or {}
         self._max_body_bytes, self._max_batch = max_body_bytes, max_batch
         self._max_text_bytes = max_text_bytes
 
@@ -106,9 +114,11 @@ class RestApp:
         if path["what"] == ":predict":
             return self._predict(request)
         if path["what"] == ":stream":
-            return event_stream(self.session, self._document(request), self._max_text_bytes)
+            document = self._document(request)
+            return event_stream(self.session, document, self.description, self._max_text_bytes)
         if path["what"] == "/metadata":
-            return write_metadata(self.name, self.version, self.session.signatures)
+            signatures = self.session.signatures
+            return write_metadata(self.name, self.version, signatures, self.description)
         status = {"error_code": "OK", "error_message": ""}
         state = {"version": str(self.version), "state": "AVAILABLE", "status": status}
         return {"model_version_status": [state]}
@@ -135,7 +145,7 @@ class RestApp:
                     f"Received: {len(array)} of {key!r}"
                 )
             if array.dtype == object and not ((field := field_named(key)) and field.binary):
-                self._check_lengths(key, array)
+                self._check_texts(key, array)
         if len({len(array) for array in inputs.values()}) > 1:
             raise BadRequest(
                 "Expected as many rows of each input. Received: "
@@ -153,13 +163,18 @@ class RestApp:
             written = [dict(zip(written, row, strict=True)) for row in rows]
         return {"predictions" if in_rows else "outputs": written}
 
-    def _check_lengths(self, key: str, texts: np.ndarray) -> None:
+    def _check_texts(self, key: str, texts: np.ndarray) -> None:
         for number, text in enumerate(texts.ravel()):
             if len(text) > self._max_text_bytes:
                 raise BadRequest(
                     f"Expected texts of at most {self._max_text_bytes} bytes. "
                     f"Received: {len(text)} bytes in row {number} of {key!r}"
                 )
+        if key == "text":
+            try:
+                check_languages(map(as_string, texts.ravel()), self.description)
+            except ValueError as error:
+                raise BadRequest(str(error)) from error
 
     def _document(self, request: Request) -> dict[str, Any]:
         try:

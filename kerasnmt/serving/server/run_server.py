@@ -39,10 +39,11 @@ def run_server(offer: Offer, about: Mapping[str, Any], options: ServerOptions, s
         )
     limits = {"max_body_bytes": options.max_body_bytes, "max_text_bytes": options.max_text_bytes}
 
-    def app_of(session: Session, number: int) -> RestApp:
-        return RestApp(session, offer.name, number, max_batch=options.max_batch, **limits)
+    def app_of(session: Session, number: int, description: Mapping[str, Any]) -> RestApp:
+        more: dict[str, Any] = {"description": description, "max_batch": options.max_batch}
+        return RestApp(session, offer.name, number, **more, **limits)
 
-    current = CurrentVersion(app_of(offer.session, offer.number))
+    current = CurrentVersion(app_of(offer.session, offer.number, offer.description))
     page = PageApp(offer.page_model(current), about, **limits) if offer.fields else None
     app = ServerApp(
         current,

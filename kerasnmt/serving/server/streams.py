@@ -10,12 +10,18 @@ from werkzeug.wrappers import Response
 
 from kerasnmt.serving.runtimes.session import Session
 from kerasnmt.serving.server.answers import read_field
+from kerasnmt.tasks.language_tags import check_languages
 from kerasnmt.tasks.served_model import Progress
 
 CONTENT_TYPE = "text/event-stream"
 
 
-def event_stream(session: Session, document: Mapping[str, Any], max_text_bytes: int) -> Response:
+def event_stream(
+    session: Session,
+    document: Mapping[str, Any],
+    description: Mapping[str, Any],
+    max_text_bytes: int,
+) -> Response:
     """Answer one request as a stream of server-sent events.
 
     Each event has a JSON object:
@@ -34,6 +40,7 @@ def event_stream(session: Session, document: Mapping[str, Any], max_text_bytes: 
         session: Session that answers.
         document: JSON object with the fields of the model, such as `{"text": "two dogs run ."}`; a
             `prefix`, if the model takes one; and `provisional`.
+        description: Description of the model.
         max_text_bytes: Maximum number of UTF-8 bytes of each text.
 
     Returns:
@@ -51,6 +58,7 @@ def event_stream(session: Session, document: Mapping[str, Any], max_text_bytes: 
         )
     request = {name: read_field(name, value, max_text_bytes) for name, value in fields.items()}
     try:
+        check_languages([str(request.get("text", ""))], description)
         progress = session.progress(request)
     except ValueError as error:
         raise BadRequest(str(error)) from error

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from werkzeug.wrappers import Response
 
+from kerasnmt.cli.requests import checked_tags
 from kerasnmt.serving import RestApp, RestClient, TransientError, Translator
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.runtimes.session import Session
@@ -301,6 +302,15 @@ def test_an_export_with_one_translation_of_a_text(connect, served_session, expec
     assert Translator(client).translate(TEXTS) == expected.translate(TEXTS)
     with pytest.raises(ValueError, match="one without the signature 'n_best'"):
         Translator(client).n_best(["dog"])
+
+
+def test_a_server_says_its_tags(connect, served_session):
+    tags = {"source_tags": ["<deu>", "<nld>"], "default_tags": "<nld>"}
+    client = connect(RestApp(served_session, "tiny", 3, description={**tags, "max_length": 5}))
+    assert client.description == {**tags, "beam_size": 3}
+    assert checked_tags(["de"], Translator(client)) == ["<deu>"]
+    with pytest.raises(ValueError, match=r"knows: <deu>, <nld>\. Received: fr, with"):
+        checked_tags(["fr"], Translator(client))
 
 
 def test_a_server_may_split_texts_that_attention_reads_as_a_whole(

@@ -212,9 +212,8 @@ def test_the_page_says_what_a_model_of_sentences_or_words_reads(word_model, opti
 
 def test_export_gives_what_its_signatures_give(served_folder, served_session, expected):
     description = find_export(served_folder)[1]
-    model = ExportPageModel(
-        CurrentVersion(RestApp(served_session, "tiny", 3)), {3: description}.get
-    )
+    app = RestApp(served_session, "tiny", 3, description=description)
+    model = ExportPageModel(CurrentVersion(app))
     client = Client(PageApp(model, {**ABOUT, "examples": []}))
     about = client.get("/page/model").get_json()
     assert not about["inspects"] and "Serve the run or the preset instead" in about["note"]
@@ -236,20 +235,26 @@ def test_export_gives_what_its_signatures_give(served_folder, served_session, ex
 
 
 def test_the_page_reads_the_description_of_each_version():
-    def app(number):
+    def app(number, **description):
         session = Session()
         session.signatures = {}
-        return RestApp(session, "tiny", number)
+        return RestApp(session, "tiny", number, description=description)
 
-    described = {}
     current = CurrentVersion(app(1))
-    model = ExportPageModel(current, lambda number: described.get(number, {}))
+    model = ExportPageModel(current)
     assert model.describe()["fields"] == ["text"]  # without a description
-    described |= {1: {"inputs": ["image"], "grid": [1, 1]}, 2: {"inputs": ["text"], "grid": [2, 2]}}
     for number, grid in ((2, [2, 2]), (1, [1, 1]), (2, [3, 3])):
-        current.replace(app(number))
-        described[number]["grid"] = grid
+        current.replace(app(number, grid=grid))
         assert model.describe()["grid"] == grid
+
+
+def test_the_page_refuses_a_text_without_a_language_of_the_model():
+    session = Session()
+    session.signatures = {}
+    app = RestApp(session, "tiny", 1, description={"source_tags": ["<eng>", "<deu>"]})
+    client = Client(PageApp(ExportPageModel(CurrentVersion(app)), {**ABOUT, "examples": []}))
+    error = ask(client, "search", {"text": "<en>house"}, 400)["error"]
+    assert error.endswith("each text: <deu>, <eng>. Received: '<en>house'.")
 
 
 def test_warm_up_answers_the_first_example(task):

@@ -619,9 +619,9 @@ class Export:
 
 @pytest.fixture(scope="module")
 def export_url(start):
-    current = CurrentVersion(RestApp(Export(), "tiny", 3))
     description = {"inputs": ["text"], "source_kind": "words", "target_kind": "words"}
-    model = ExportPageModel(current, {3: description}.get)
+    current = CurrentVersion(RestApp(Export(), "tiny", 3, description=description))
+    model = ExportPageModel(current)
     about = {"name": "tiny", "description": "", "examples": []}
     return start(ServerApp(current, page=PageApp(model, about)))
 

@@ -226,17 +226,39 @@ def test_numbers_and_one_output():
     assert row[0] == math.inf and math.isnan(row[1])
 
 
+class Echo:
+    """Session that returns its texts."""
+
+    text = TensorInfo("text:0", "string", [-1])
+    signatures = {"serving_default": Signature({"text": text}, {"text": text})}  # noqa: RUF012
+
+    def run(self, _, inputs):
+        return inputs
+
+
 def test_bytes_that_are_not_utf8_go_out_as_they_are():
-    class Echo:
-        text = TensorInfo("text:0", "string", [-1])
-        signatures = {"serving_default": Signature({"text": text}, {"text": text})}  # noqa: RUF012
-
-        def run(self, _, inputs):
-            return inputs
-
     client = Client(RestApp(Echo(), "echo", 1))
     response = client.post("/v1/models/echo:predict", json={"inputs": [{"b64": "/w=="}, "é"]})
     assert b'"\xff"' in response.data and '"é"'.encode() in response.data
+
+
+@pytest.mark.parametrize("text", ["house", "<en>house", " <xyz> house"])
+def test_a_text_without_a_language_of_the_model_is_refused(text):
+    """A model whose tags are all languages needs one, unless it has a default."""
+    tags = {"source_tags": ["<eng>", "<deu>"], "default_tags": ""}
+    client = Client(RestApp(Echo(), "echo", 1, description=tags))
+    assert client.get("/v1/models/echo/metadata").get_json()["metadata"]["kerasnmt"] == tags
+    known = ["<deu>Haus", " <eng> house", "", " "]
+    answer = client.post("/v1/models/echo:predict", json={"inputs": known})
+    assert answer.get_json()["outputs"] == known
+    expected = f"in front of each text: <deu>, <eng>. Received: {text!r}."
+    for route, request in (("predict", {"inputs": [*known, text]}), ("stream", {"text": text})):
+        answer = client.post(f"/v1/models/echo:{route}", json=request)
+        assert answer.status_code == 400 and answer.get_json()["error"].endswith(expected)
+    for other in ({**tags, "default_tags": "<deu>"}, {"source_tags": ["<eng>", "<V>"]}):
+        client = Client(RestApp(Echo(), "echo", 1, description=other))
+        answer = client.post("/v1/models/echo:predict", json={"inputs": [text]})
+        assert answer.get_json() == {"outputs": [text]}
 
 
 def test_as_many_rows_of_each_input():
