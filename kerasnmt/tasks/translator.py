@@ -841,17 +841,17 @@ _MISSING = {
     "words of several translations. Received: another export, or a server.",
     "attention": "Expected a model with attention. Received: one without the signature "
     "'attention'.",
-    "forced_prefix": "Expected a model for prefixes. Received: an export, whose signatures take "
-    "only texts.",
+    "forced_prefix": "Expected a model for prefixes. Received: an export or a server, whose "
+    "signatures take only texts.",
     "with_terms": "Expected a model for terms. Received: an export without the signature "
     "'with_terms', for another runtime or from an earlier version. Export for TensorFlow or ONNX "
     "Runtime.",
-    "forced_prefix_with_terms": "Expected a model for prefixes and terms. Received: an export, "
-    "whose signatures take only texts.",
-    "score": "Expected a model to score given translations. Received: an export, whose signatures "
-    "take only texts.",
+    "forced_prefix_with_terms": "Expected a model for prefixes and terms. Received: an export or a "
+    "server, whose signatures take only texts.",
+    "score": "Expected a model to score given translations. Received: an export or a server, whose "
+    "signatures take only texts.",
     "forced_attention": "Expected a model with attention to align given translations. Received: "
-    "one without attention, or an export.",
+    "one without attention, an export or a server.",
 }
 
 
