@@ -40,11 +40,11 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".writing.{path.name}")
     try:
-        with _named(path):
+        with _named_in_errors(path):
             yield temporary
             _sync(temporary)
-            os.replace(temporary, path)
-            _sync(path.parent)
+        os.replace(temporary, path)
+        _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -95,7 +95,8 @@ def unfinished_folder(parent: Path) -> Iterator[Path]:
     try:
         try:
             folder.mkdir()
-            yield folder
+            with _named_in_errors(parent):
+                yield folder
         finally:
             shutil.rmtree(outer, ignore_errors=True)
             os.close(lock)
@@ -103,6 +104,17 @@ def unfinished_folder(parent: Path) -> Iterator[Path]:
         with suppress(OSError):  # a folder with content stays
             for one in created:
                 one.rmdir()
+        raise
+
+
+@contextmanager
+def _named_in_errors(path: Path) -> Iterator[None]:
+    """Name a path in an error of the system that names none, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror and error.filename is None:
+            error.filename = str(path)
         raise
 
 

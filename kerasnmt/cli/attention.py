@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kerasnmt.atomic_write import atomic_write
 from kerasnmt.cli.loading import is_trained, load_run, load_run_translator, load_translator
 from kerasnmt.cli.options import Context, Model, Tags
 from kerasnmt.cli.requests import check_fields, checked_tags, read_lines, tagged, text_fields
@@ -75,8 +76,8 @@ def attention(
         raise ValueError(f"Expected a text with at least one token. Received: text={text!r}")
     if not pieces:
         attended = attended.by_words(*kinds)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    attended.figure().savefig(output)
+    with atomic_write(output) as path:
+        attended.figure().savefig(path)
     print(target)
     print(output)
 
@@ -121,8 +122,8 @@ def _write_page(
         for text, sentence in zip(texts, sentences, strict=True):
             if not sentence.target_tokens:
                 raise _no_tokens(text)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(attention_page(sentences, f"Attention of {model}"), encoding="utf-8")
+    with atomic_write(output) as path:
+        path.write_text(attention_page(sentences, f"Attention of {model}"), encoding="utf-8")
     print(*targets, output, sep="\n")
 
 

@@ -1,6 +1,7 @@
 import json
 import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,7 +126,7 @@ def test_page_of_several_sentences(kerasnmt, run_folder, export_folder, translat
 
 
 @pytest.mark.usefixtures("eagerly")
-def test_page_of_a_given_translation(kerasnmt, pointer_run, tmp_path):
+def test_page_of_a_given_translation(kerasnmt, pointer_run, tmp_path, monkeypatch):
     run, model = pointer_run
     page = tmp_path / "page.html"
     texts = ("Zoë sees two dogs", "--target", "Zoë sieht dogs", "--output", page)
@@ -135,6 +136,15 @@ def test_page_of_a_given_translation(kerasnmt, pointer_run, tmp_path):
     assert sentence["sources"][0]["copied"][0] == 1  # no vocabulary holds this name
     (score,) = model.score(["Zoë sees two dogs"], ["Zoë sieht dogs"])
     assert sum(sentence["target"]["log_probability"]) == pytest.approx(score, abs=1e-3)
+
+    def on_a_full_disk(path, text, **_):
+        path.write_bytes(text[:9].encode())
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", on_a_full_disk)
+    refused = (2, "", f"error: {page}: No space left on device\n")
+    assert kerasnmt("attention", run, *texts) == refused
+    assert sentences_of(page) == [sentence]  # the old page
 
 
 @pytest.mark.usefixtures("eagerly")
