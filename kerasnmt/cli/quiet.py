@@ -80,7 +80,8 @@ def without_talk() -> Iterator[None]:
     """Hide what C++ libraries, such as TensorFlow's, write while they are loaded.
 
     These messages are about the machine. No setting disables them, because the libraries write them
-    before their logging is configured. If loading fails, they are shown on standard error.
+    before their logging is configured. After an error that the user cannot fix (see
+    `kerasnmt.cli.errors.report`), they are shown on standard error.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     for stream in (sys.stdout, sys.stderr):
@@ -91,6 +92,8 @@ def without_talk() -> Iterator[None]:
         os.dup2(talk.fileno(), 2)
         try:
             yield
+        except (ValueError, OSError):
+            raise
         except BaseException:
             talk.seek(0)
             os.write(stderr, talk.read())

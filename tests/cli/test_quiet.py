@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kerasnmt.cli import quiet
-from kerasnmt.cli.quiet import load_tensorflow, load_tensorflow_to_train
+from kerasnmt.cli.quiet import load_tensorflow, load_tensorflow_to_train, without_talk
 
 # The commands until they load TensorFlow.
 BEGINNING = """
@@ -39,6 +39,16 @@ def test_standard_error_is_given_back(capfd):
     load_tensorflow()
     os.write(2, b"heard\n")
     assert capfd.readouterr().err == "heard\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"), [(ValueError, ""), (OSError, ""), (RuntimeError, "heard\n")]
+)
+def test_messages_are_shown_with_an_error_that_the_user_cannot_fix(capfd, error, shown):
+    with pytest.raises(error), without_talk():
+        os.write(2, b"heard\n")
+        raise error
+    assert capfd.readouterr().err == shown
 
 
 def test_a_backend_that_is_not_installed(monkeypatch):
