@@ -41,8 +41,8 @@ def as_int8(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     Either each row or each column of a matrix has a scale, depending on which loses less precision.
 
     Args:
-        values: A matrix, float32. If it has more than two axes, the first or the last axis has the
-            scales.
+        values: A matrix, float32. If it has more than two axes, each index of the first axis, such
+            as a direction of a recurrent layer, has scales of its own.
         name: Name of the weights, used in error messages.
 
     Returns:
@@ -52,8 +52,8 @@ def as_int8(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
         ValueError: If a value is not finite.
     """
     _check_finite(values, name)
-    first, last = 0, values.ndim - 1
-    both = [_quantized(values, kept) for kept in (last, first)]
+    outer = (0,) if values.ndim > 2 else ()
+    both = [_quantized(values, {*outer, kept}) for kept in (values.ndim - 1, len(outer))]
     return min(both, key=lambda pair: np.square(pair[0] * pair[1] - values).sum())
 
 
@@ -65,9 +65,9 @@ def _check_finite(values: np.ndarray, name: str) -> None:
         )
 
 
-def _quantized(values: np.ndarray, kept: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return int8 values, and a float32 scale for each index of the axis `kept`."""
-    others = tuple(axis for axis in range(values.ndim) if axis != kept)
+def _quantized(values: np.ndarray, kept: set[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return int8 values, and a float32 scale for each index of the axes `kept`."""
+    others = tuple({*range(values.ndim)} - kept)
     scales = np.abs(values).max(axis=others, keepdims=True) / 127
     scales = np.where(scales == 0, 1, scales).astype("float32")
     return np.round(values / scales).astype("int8"), scales

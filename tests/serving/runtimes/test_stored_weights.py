@@ -9,6 +9,7 @@ from kerasnmt.serving import ExportModule, StoredWeights, Translator
 from kerasnmt.serving.runtimes.saved_model.c_api import op_support
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.serving.runtimes.version_folder import read_description
+from kerasnmt.small_weights import as_int8
 from tests.conftest import SERVED_OPTIONS as OPTIONS
 from tests.serving.conftest import only_default
 
@@ -125,6 +126,19 @@ def test_int8_by_hand():
     np.testing.assert_allclose(search(1), [[1270, 0.2], [-30, -0.2 * 81 / 127]], rtol=1e-6)
     np.testing.assert_array_equal(search(2), np.zeros((2, 2)))
     np.testing.assert_array_equal(search(3), np.float32([0.1, 9]))
+
+
+@pytest.mark.parametrize("scales", [(4, 1), (1, 5), (2, 4, 1), (2, 1, 5)])
+def test_weights_that_are_int8_already_stay_as_they_are(scales):
+    """Directions of a recurrent layer are two matrices, each with its own scales."""
+    rng = np.random.default_rng(3)
+    integers = rng.integers(-126, 127, (*scales[:-2], 4, 5))
+    integers[..., 0, :] = integers[..., :, 0] = 127
+    values = np.float32(integers * rng.uniform(0.01, 1, scales))
+    quantized, found = as_int8(values, "weights")
+    assert found.shape == scales
+    np.testing.assert_array_equal(quantized, integers)
+    np.testing.assert_allclose(quantized * found, values, rtol=1e-6)
 
 
 def test_stored_values_stay_where_the_model_changes():

@@ -1,7 +1,7 @@
 """Recurrent layers as operators of ONNX, which are faster than its loops."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -115,7 +115,7 @@ def operator_writer(model: keras.Model) -> Callable[..., None]:
         layer, parts = layers[node.get_attr_value("seed")]
         cell, operator = layer.cell, _OPERATORS[type(layer.cell)]
         weights = [
-            _constant(context, f"{node.name}_{number}", values)
+            context.make_const(f"{node.name}_{number}", np.array(values, "float32")).output[0]
             for number, values in enumerate(zip(*parts, strict=True))
         ]
         outputs, shapes, dtypes = node.output[:3], node.output_shapes, node.output_dtypes
@@ -145,14 +145,6 @@ def _joined(context: Any, outputs: str, directions: int) -> str:
     moved = context.make_node("Transpose", [outputs], attr={"perm": [0, 2, 1, 3]})
     shape = context.make_const(f"{outputs}_shape", np.array([0, 0, -1], "int64"))
     return context.make_node("Reshape", [moved.output[0], shape.output[0]]).output[0]
-
-
-def _constant(context: Any, name: str, values: Sequence[np.ndarray]) -> str:
-    """Write the weights of all directions as one matrix, and return the name of its reshaping."""
-    matrix = context.make_const(name, np.concatenate(values).astype("float32"))
-    shape = np.array([len(values), *values[0].shape], "int64")
-    shape = context.make_const(f"{name}_shape", shape)
-    return context.make_node("Reshape", [matrix.output[0], shape.output[0]]).output[0]
 
 
 def _weights(layer: RecurrentLayer) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
