@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from kerasnmt.extras import need
 from kerasnmt.ids import UNKNOWN_ID
+from kerasnmt.text.parts import OUTER_SPACES
 from kerasnmt.text.tags import (
     FIRST_CODE_POINT,
     LAST_CODE_POINT,
@@ -19,7 +20,7 @@ from kerasnmt.text.tags import (
     is_tag,
     tags_of,
 )
-from kerasnmt.text.tokenizer import OUTER_SPACES, as_tensor
+from kerasnmt.text.tokenizer import as_tensor
 from kerasnmt.text.vocabulary import VocabularyTokenizer, checked_entries
 from kerasnmt.text.without_tensorflow import capitals
 

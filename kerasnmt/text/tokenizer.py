@@ -17,13 +17,11 @@ from kerasnmt.text.extended_ids import (
     find_unknown_words,
     words_of_extended_ids,
 )
+from kerasnmt.text.parts import OUTER_SPACES
 from kerasnmt.text.tags import default_start, is_tag, unknown_tags_message
 from kerasnmt.text.targets import kept
 from kerasnmt.text.whole_words import word_places
 from kerasnmt.text.word_indices import word_indices
-
-# White space at the start or the end, such as no-break and ideographic spaces.
-OUTER_SPACES = r"^[\s\v\pZ]+|[\s\v\pZ]+$"
 
 
 class Tokenizer(tf.Module):

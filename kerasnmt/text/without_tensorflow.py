@@ -17,7 +17,7 @@ from kerasnmt.text.whole_words import NO_LETTER, word_places
 from kerasnmt.text.word_indices import JOINER
 
 # White space of `CharacterTokenizer.normalize_source` besides the characters of category Z.
-_CONTROLS = "\t\n\v\f\r"
+_CONTROLS = "\t\n\v\f\r\x1e\x1f"
 # Control characters, and bytes that are not UTF-8, which are spaces in `PlainWordTokenizer`.
 _SPACES = dict.fromkeys([*range(0x20), *range(0xDC80, 0xDD00)], " ")
 # A punctuation mark or symbol of `PunctuationTokenizer`, and the parts of a word, in the classes of

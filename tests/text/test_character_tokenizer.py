@@ -135,7 +135,7 @@ def test_unknown_characters_beside_tags_can_be_copied():
 
 def test_sources_have_no_white_space_at_their_ends():
     tokenizer = CharacterTokenizer(["a", " ", "\u3000", "\u00a0", "b"])
-    texts = [" a b", "a b\u00a0", "\u3000\t a\u00a0b \v\r", "\u3000", " \u00a0 ", "", "\u200ca "]
+    texts = [" a b", "a b\u00a0", "\u3000\t a\u00a0b \v\r", "\u3000", "\x1e\u00a0", "", "\u200ca "]
     sources = tokenizer.normalize_source(texts).numpy().tolist()
     expected = ["a b", "a b", "a\u00a0b", "", "", "", "\u200ca"]
     assert [text.decode() for text in sources] == expected

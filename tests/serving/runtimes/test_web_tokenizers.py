@@ -26,7 +26,7 @@ from kerasnmt.text.without_tensorflow import plain_tokenizer
 PRESETS = Path(kerasnmt.__file__).parent / "presets"
 SPACES = "\t\n\v\f\r▁"
 OWN = ["<x>", "dog", "①", "ab", "the d", "▁a", "é"]
-ODD = ["", " ", "  ", *SPACES, *"\x85\u2028\x1c\0\ufeff\u200b\u00a0\u3000\u200d\u0301\ufffd"]
+ODD = ["", " ", "  ", *SPACES, *"\x85\u2028\x1c\x1e\0\ufeff\u200b\u00a0\u3000\u200d\u0301\ufffd"]
 ODD += [*"🏽ﬁé￭⁇(“İIẞßΣ", "👩‍👩‍👧", "👍🏽", "e\u0301", "\u1100\u1161", "ﾊﾟ", "'s", "’s", " . "]
 ODD += [
     "<s>",

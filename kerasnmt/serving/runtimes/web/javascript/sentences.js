@@ -45,7 +45,8 @@ const CAPITALS = /[\p{Lu}\p{Lt}]/u;
 
 export const ANY_SPACE = "\\t\\n\\v\\f\\r\\x1e\\x1f \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACES = new RegExp(`[${ANY_SPACE}]+`, "u");
-const OUTER_SPACES = new RegExp(`^[${ANY_SPACE}]+|[${ANY_SPACE}]+$`, "gu");
+/** White space at the start or the end. */
+export const OUTER_SPACES = new RegExp(`^[${ANY_SPACE}]+|[${ANY_SPACE}]+$`, "gu");
 // What does not belong to a word, before it and after it; and quotation marks.
 const OUTSIDE = /^[^\p{L}\p{N}'’]+|[^\p{L}\p{N}\p{M}'’]+$/gu;
 const QUOTED = /^['’](.*)['’]$/su;

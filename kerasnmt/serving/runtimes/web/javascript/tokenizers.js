@@ -1,6 +1,7 @@
 /** Tokenizers of `kerasnmt.text`: they give the same ids and texts as the library in Python. */
 
 import { readModel, SentencePiece } from "./sentencepiece.js";
+import { OUTER_SPACES } from "./sentences.js";
 import { isTag, JOINER } from "./words.js";
 
 export const [PAD_ID, UNKNOWN_ID, START_ID, END_ID] = [0, 1, 2, 3];
@@ -13,8 +14,6 @@ const SIGNS = new RegExp(SIGN, "gu");
 const PARTS = new RegExp(`^((?:${SIGN})*)(.*?)((?:${SIGN})*)$`, "su");
 // Punctuation marks and symbols around a word.
 const AROUND = /^[\p{P}\p{S}]+|[\p{P}\p{S}]+$/gu;
-// White space at the start or the end.
-const OUTER_SPACES = /^[\t\n\v\f\r\p{Z}]+|[\t\n\v\f\r\p{Z}]+$/gu;
 // What SentencePiece's rule "nmt_nfkc" adds to NFKC for a single character: some controls
 // disappear, and others are spaces.
 const REMOVED = /^[\x01-\x08\v\x0e-\x1f\x7f\x8f\x9f]$/;

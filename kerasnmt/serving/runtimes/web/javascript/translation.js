@@ -310,8 +310,8 @@ export class TranslationModel extends SearchModel {
    */
   async #ask(columns, options, answer, join) {
     const cut = !("targets" in columns); // a given translation is scored with the whole text
-    const whole = Boolean(this.split && !join && cut);
-    const splits = Boolean(this.split && (join || (whole && this.description.split_words)));
+    const whole = this.split && !join && cut;
+    const splits = this.split && cut && (join || this.description.split_words);
     return this._ask(this.#columns(columns), options, async (rows, places) => {
       const sources = this.#sources(rows, places, splits, cut);
       rows.forEach((one, row) => {
@@ -324,7 +324,7 @@ export class TranslationModel extends SearchModel {
       const answered = await answer(sources.flat(), repeated(rows), repeated(places));
       return sources.map(({ length }) => {
         const parts = answered.splice(0, length);
-        return splits && !whole ? join(parts) : parts[0];
+        return join ? join(parts) : parts[0];
       });
     });
   }
