@@ -9,8 +9,11 @@ from typing import Any, NamedTuple, Self
 
 from kerasnmt.text.sentence_ends import split_text
 
-# White space in a character class of any library of regular expressions.
-SPACES = "\t\n\v\f\r\x1e\x1f \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+# White space, which can stand in a character class of any library of regular expressions.
+SPACES = (
+    "\t\n\v\f\r\x1e\x1f \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+    "\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 APOSTROPHES = "'’"
 OUTER_SPACES = f"^[{SPACES}]+|[{SPACES}]+$"
 
@@ -117,5 +120,5 @@ def looked_up(text: str, lexicon: Mapping[str, str], tags: Iterable[str]) -> str
     """
     if not lexicon:
         return ""
-    bare = re.sub(OUTER_SPACES, "", text[len(tags_at_start(text, tags)) :])
+    bare = text[len(tags_at_start(text, tags)) :].strip(SPACES)
     return lexicon.get(bare) or lexicon.get(bare.lower(), "")

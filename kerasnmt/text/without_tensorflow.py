@@ -12,12 +12,11 @@ from typing import Any
 
 from kerasnmt.columns import as_string
 from kerasnmt.ids import END_ID, UNKNOWN_ID
+from kerasnmt.text.parts import SPACES
 from kerasnmt.text.tags import characters_and_tags, is_tag
 from kerasnmt.text.whole_words import NO_LETTER, word_places
 from kerasnmt.text.word_indices import JOINER
 
-# White space of `CharacterTokenizer.normalize_source` besides the characters of category Z.
-_CONTROLS = "\t\n\v\f\r\x1e\x1f"
 # Control characters, and bytes that are not UTF-8, which are spaces in `PlainWordTokenizer`.
 _SPACES = dict.fromkeys([*range(0x20), *range(0xDC80, 0xDD00)], " ")
 # A punctuation mark or symbol of `PunctuationTokenizer`, and the parts of a word, in the classes of
@@ -51,7 +50,7 @@ class PlainTokenizer:
 
     def _with_tags(self, text: str) -> str:
         """Put the default tags in front of a source without a tag."""
-        bare = _stripped(text) if self._default_tags else ""
+        bare = text.strip(SPACES) if self._default_tags else ""
         return self._default_tags + bare if bare and not bare.startswith(self._starts) else text
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
@@ -218,7 +217,7 @@ class _Characters(PlainTokenizer):
         self._form: Any = normalization and normalization.upper()
 
     def normalize_source(self, text: bytes) -> bytes:
-        bare = _stripped(text.decode("utf-8", "surrogateescape"))
+        bare = text.decode("utf-8", "surrogateescape").strip(SPACES)
         return self._with_tags(bare).encode("utf-8", "surrogateescape")
 
     def split(self, text: bytes) -> tuple[list[int], list[str]]:
@@ -340,23 +339,10 @@ def _spans(classes: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield match.span()
 
 
-def _stripped(text: str) -> str:
-    first, last = 0, len(text)
-    while first < last and _is_space(text[first]):
-        first += 1
-    while first < last and _is_space(text[last - 1]):
-        last -= 1
-    return text[first:last]
-
-
 def _without_signs(word: str) -> str:
     """Return a word without the punctuation marks and symbols around it."""
     inside = [place for place, one in enumerate(word) if unicodedata.category(one)[0] not in "PS"]
     return word[inside[0] : inside[-1] + 1] if inside else ""
-
-
-def _is_space(character: str) -> bool:
-    return character in _CONTROLS or unicodedata.category(character)[0] == "Z"
 
 
 @functools.lru_cache(maxsize=1 << 16)
