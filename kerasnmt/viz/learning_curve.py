@@ -6,7 +6,9 @@ from itertools import cycle
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-_BLUE, _ORANGE, _INK = "#1f66a8", "#d9792b", "#1f2933"
+from kerasnmt.viz.heat_maps import INK, text_style
+
+_BLUE, _ORANGE = "#1f66a8", "#d9792b"
 # Colours that colour-blind people can tell apart (Okabe and Ito 2008), and marks in addition.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _MARKS = "osD^vPX*"
@@ -41,7 +43,7 @@ def learning_curve_figure(history: Sequence[dict]) -> Figure:
                 colour = _BLUE if name == "validation" else _ORANGE
                 axes.plot(*zip(*points, strict=True), "o-", color=colour, markersize=4, label=name)
         _dress(axes, title)
-    all_axes[0].legend(frameon=False, labelcolor=_INK)
+    all_axes[0].legend(frameon=False, labelcolor=INK)
     return figure
 
 
@@ -74,7 +76,9 @@ def learning_curves_figure(histories: Mapping[str, Sequence[dict]]) -> Figure:
                 line = {"color": colour, "marker": mark, "markersize": 4}
                 axes.plot(*zip(*points, strict=True), label=label, **line)
         _dress(axes, title)
-    all_axes[0].legend(frameon=False, labelcolor=_INK)
+    style = text_style(*histories)
+    for name in all_axes[0].legend(frameon=False).get_texts():
+        name.set(**style)
     return figure
 
 
@@ -85,11 +89,11 @@ def _points(history: Sequence[dict], key: str) -> list[tuple[float, float]]:
 
 def _dress(axes: Axes, title: str) -> None:
     """Set the title and the style of a panel."""
-    axes.set_title(title, loc="left", color=_INK, fontsize=11, fontweight="bold")
-    axes.set_xlabel("minutes of training", color=_INK)
+    axes.set_title(title, loc="left", color=INK, fontsize=11, fontweight="bold")
+    axes.set_xlabel("minutes of training", color=INK)
     axes.set_xlim(left=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color("#9aa5b1")
-    axes.tick_params(color="#9aa5b1", labelcolor=_INK, labelsize=9)
+    axes.tick_params(color="#9aa5b1", labelcolor=INK, labelsize=9)
     axes.grid(color="#e4e7eb", linewidth=0.8)
     axes.set_axisbelow(True)

@@ -57,6 +57,9 @@ def test_curves_of_several_runs():
     lines = losses.get_lines()
     assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines})
     assert len(losses.get_legend().get_texts()) == 2
+    (losses,) = learning_curves_figure({"runs/$a$": histories["small"]}).axes
+    (name,) = losses.get_legend().get_texts()
+    assert name.get_text() == "runs/$a$" and not name.get_parse_math()
     many = {str(number): histories["small"] for number in range(20)}
     (losses,) = learning_curves_figure(many).axes
     styles = {(line.get_color(), line.get_marker()) for line in losses.get_lines()}
