@@ -66,7 +66,8 @@ class Runtime:
         """Return the export in a directory, or its newest version, or None if there is none."""
         newest = newest_version(directory) if self.versions else None
         folders = [directory] if newest is None else [directory, newest]
-        return next((folder for folder in folders if any(folder.glob(self.mark))), None)
+        marked = (one for one in folders if any(map(Path.is_file, one.glob(self.mark))))
+        return next(marked, None)
 
     def version(self, export: Path) -> tuple[str, int]:
         """Return the name and the version of an export, under which a server offers it."""

@@ -86,7 +86,11 @@ def test_exports_in_a_folder(dictionary, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "model/2").mkdir(parents=True)
     (tmp_path / "model/2/saved_model.pb").touch()
-    assert export_folders(tmp_path) == [tmp_path / "model", tmp_path / "words"]
+    (tmp_path / "en_de.onnx").mkdir()
+    (tmp_path / "en_de.onnx/step.onnx").touch()
+    folders = ["en_de.onnx", "model", "words"]
+    assert export_folders(tmp_path) == [tmp_path / name for name in folders]
+    assert find_runtime(tmp_path) is None
     assert find_runtime(tmp_path / "model")[1] == tmp_path / "model/2"
     assert find_runtime(tmp_path / "other") is None
 

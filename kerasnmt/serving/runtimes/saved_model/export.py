@@ -118,9 +118,11 @@ def load_saved_model(directory: str | Path) -> Any:
         The loaded object.
 
     Raises:
-        ValueError: If its SentencePiece tokenizers have no distinct shared names. TensorFlow in
-            Python would use one of them for all texts. A server is not affected.
+        ValueError: If TensorFlow reads the path as a pattern, or its SentencePiece tokenizers have
+            no distinct shared names. TensorFlow in Python would use one of them for all texts. A
+            server is not affected.
     """
+    _check_path(directory)
     if MetaGraph.from_saved_model(directory).collides:
         raise ValueError(
             "Expected a SavedModel whose SentencePiece tokenizers have distinct names. Received: "
@@ -128,6 +130,14 @@ def load_saved_model(directory: str | Path) -> Any:
             "answer with the wrong tokenizer. Export the model again."
         )
     return tf.saved_model.load(str(directory))
+
+
+def _check_path(directory: str | Path) -> None:
+    if {*str(directory)} & {*"*?[]"}:
+        raise ValueError(
+            "Expected a path without *, ?, [ and ], which TensorFlow reads as a pattern. Received: "
+            f"directory='{directory}'. Choose another name."
+        )
 
 
 class _LoadedExport(ServedModel):
@@ -146,6 +156,7 @@ def _export(
     model: keras.Model, directory: Path, options: dict[str, Any], number: int | None = None
 ) -> str:
     """Write a version to the model's folder."""
+    _check_path(directory)
     module = ExportModule(model, **options)
     model_name = directory.absolute().name
     description = json.dumps(module.description, ensure_ascii=False)
