@@ -217,6 +217,24 @@ def test_the_options_are_those_of_python(in_node, tmp_path):
     assert in_node(tmp_path, program, [{**description, "positions": 8}, lengths]) == [True, False]
 
 
+def test_the_page_refuses_a_text_without_a_language_of_the_model(in_node, tmp_path):
+    write_scripts(tmp_path)
+    program = """
+    import { TranslationModel } from "./translation.js";
+    const model = Object.create(TranslationModel.prototype, { read: { value: (text) => text } });
+    const asked = (text) => {
+      try { return model.readRequest({ text }); } catch (error) { return error.message; } };
+    answer = data[0].map((description) => Object.assign(model, { description }) &&
+      data[1].map(asked));"""
+    tags = {"source_tags": ["<eng>", "<deu>"], "default_tags": ""}
+    others = [{**tags, "default_tags": "<deu>"}, {"source_tags": ["<eng>", "<V>"]}, {}]
+    texts = ["<deu>Haus", " <eng> house", "", "<en>house"]
+    found, *free = in_node(tmp_path, program, [[tags, *others], texts])
+    expected = 'the text: <deu>, <eng>. Received: "<en>house".'
+    assert found[:3] == texts[:3] and found[3].endswith(expected)
+    assert free == [texts] * 3
+
+
 def pinned(folder):
     return json.loads((folder / "ort.js").read_text().partition("export default ")[2].strip(";\n"))
 

@@ -4,7 +4,7 @@ import { Confidence, tokenConfidence } from "./confidence.js";
 import { asRows, checkOptions, SearchModel } from "./model.js";
 import { LEAST } from "./search.js";
 import { hasLowercase, inCapitals, inSentenceCase } from "./sentence_case.js";
-import { joinTexts, lookedUp, splitter } from "./sentences.js";
+import { joinTexts, lookedUp, splitter, tagsAtStart } from "./sentences.js";
 import { joined } from "./streaming.js";
 import { checkedTerms, encodedTerms, TermAutomaton, tokenKinds, unmetTerms } from "./terms.js";
 import { END_ID, UNKNOWN_ID } from "./tokenizers.js";
@@ -157,8 +157,15 @@ export class TranslationModel extends SearchModel {
     return Array.isArray(attended) ? attended.map((one) => one.alignment()) : attended.alignment();
   }
 
-  /** Turn a request of the page into a source. */
+  /** Turn a request of the page into a source, whose text has a tag if all tags are languages. */
   readRequest({ text, context }) {
+    const { source_tags: tags = [], default_tags: usual } = this.description;
+    const needed = !usual && tags.length && tags.every((tag) => /^<[a-z]{2,3}>$/.test(tag));
+    if (needed && text.trim() && !tagsAtStart(text, tags))
+      throw new Error(
+        `Expected the tag of a language in front of the text: ${[...tags].sort().join(", ")}. ` +
+          `Received: ${JSON.stringify(text)}.`,
+      );
     return this.read(text, context);
   }
 
