@@ -59,6 +59,14 @@ def test_each_sentence_has_its_weights_and_its_texts_stay_texts(tab, write):
     assert tab.locator("img").count() == 0
 
 
+def test_a_sentence_in_characters_is_named_by_its_words(tab, write):
+    letters = SentenceAttention(["<de>", *"an▁dir", "</s>"], ["a", "</s>"], np.zeros((2, 8)))
+    tab.goto(write([letters._replace(kinds=("characters", "words"))]))
+    expect(tab.get_by_role("heading", level=2)).to_have_text("<de>an dir")
+    tokens = tab.locator("section svg .token")
+    expect(tokens).to_have_text(["<de>", *"an␣dir", "end", "a", "end"])
+
+
 def test_words_from_right_to_left_stand_from_right_to_left(tab, write):
     hebrew = SentenceAttention(["אוהב", "Tom", "</s>"], ["سلام", "دنیا", "</s>"], WEIGHTS)
     tab.goto(write([hebrew]))

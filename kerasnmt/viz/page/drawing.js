@@ -36,7 +36,7 @@
     side.tokens.forEach((token, index) => {
       const word = byWords && side.words ? side.words[index] : index;
       const last = merged[merged.length - 1];
-      if (last && last.word === word) {
+      if (word >= 0 && last?.word === word) {
         last.text += token;
         last.end = index + 1;
       } else {

@@ -24,7 +24,8 @@
     };
     show();
     drawing.append(alignment(sentence, sentence.target.choices ? open : null));
-    const source = units(sentence.sources[0], merges(sentence)).filter((unit) => !unit.isEnd).map((unit) => unit.text).join(" ");
+    const source = units(sentence.sources[0], true).filter((unit) => !unit.isEnd).map((unit) => unit.text)
+      .join(" ").replaceAll(" ␣ ", " ");
     const scores = sentence.target.log_probability;
     const facts = scores ? make("p", { class: "note" }, `log-probability ${number(sum(scores))}`) : null;
     const element = panel(source || `Sentence ${index + 1}`, words, legend, facts, choices, drawing,
