@@ -7,23 +7,19 @@ import numpy as np
 
 from kerasnmt.decoding import length_penalty
 from kerasnmt.serving.server.page_models import Document, PageModel, Request, unmet_messages
-from kerasnmt.tasks.answering import AnsweringTask
 from kerasnmt.tasks.explorer import Explorer, inspect_story
 from kerasnmt.tasks.search_task import SearchTask
 
 
-class SearchPageModel(PageModel):
-    """Task of a model that translates or captions.
+class TaskPageModel(PageModel):
+    """Base class of tasks behind the page.
 
     Args:
         task: The task.
     """
 
-    inspects = True
-
-    def __init__(self, task: SearchTask) -> None:
-        self._task, self._explorer = task, Explorer(task)
-        self.takes_terms = "explore_with_terms" in task.local
+    def __init__(self, task: Any) -> None:
+        self._task = task
 
     @property
     def fields(self) -> Sequence[str]:
@@ -34,6 +30,17 @@ class SearchPageModel(PageModel):
     def description(self) -> Mapping[str, Any]:
         """Description of the task."""
         return self._task.description
+
+
+class SearchPageModel(TaskPageModel):
+    """Task of a model that translates or captions."""
+
+    inspects = True
+
+    def __init__(self, task: SearchTask) -> None:
+        super().__init__(task)
+        self._explorer = Explorer(task)
+        self.takes_terms = "explore_with_terms" in task.local
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Search; see `PageModel`."""
@@ -71,25 +78,8 @@ class SearchPageModel(PageModel):
         return {"choices": [one.document() for one in choices]}
 
 
-class StoryPageModel(PageModel):
-    """Task of a model that answers questions about stories.
-
-    Args:
-        task: The task.
-    """
-
-    def __init__(self, task: AnsweringTask) -> None:
-        self._task = task
-
-    @property
-    def fields(self) -> Sequence[str]:
-        """Names of the fields."""
-        return self._task.fields
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """Description of the task."""
-        return self._task.description
+class StoryPageModel(TaskPageModel):
+    """Task of a model that answers questions about stories."""
 
     def search(self, request: Request, prefix_ids: list[int]) -> Document:
         """Answer; see `PageModel`."""
