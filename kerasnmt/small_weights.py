@@ -3,9 +3,21 @@
 Only matrices are converted. Vectors, such as biases, are small and stay unchanged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
+
+
+def check_weights(weights: str, formats: Collection[str]) -> None:
+    """Check that a number format is known.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if weights not in formats:
+        raise ValueError(
+            f"Expected weights to be one of {', '.join(formats)}. Received: weights={weights!r}"
+        )
 
 
 def is_matrix(shape: Sequence[int]) -> bool:

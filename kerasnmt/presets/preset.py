@@ -23,6 +23,7 @@ from kerasnmt.presets.folders import CONFIG, METADATA
 from kerasnmt.presets.metadata import ABOUT, FORMAT, TOKENIZER, WEIGHTS, is_of, read_metadata
 from kerasnmt.presets.weights import FORMATS, read_weights, write_weights
 from kerasnmt.shortlist import Shortlist
+from kerasnmt.small_weights import check_weights
 from kerasnmt.version import __version__
 
 CARD = "README.md"
@@ -212,10 +213,7 @@ def save_preset(
         raise ValueError(
             f"Expected a folder. Received: {folder}. Save to a folder, and upload the folder."
         )
-    if weights not in FORMATS:
-        raise ValueError(
-            f"Expected weights to be one of {', '.join(FORMATS)}. Received: weights={weights!r}"
-        )
+    check_weights(weights, FORMATS)
     if model.search_options and isinstance(about or {}, Mapping):
         about = {"search": model.search_options, **(about or {})}
     about = _checked_about(about or {}, model)

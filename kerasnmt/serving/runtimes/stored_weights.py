@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from kerasnmt.small_weights import as_float16, as_int8, is_matrix
+from kerasnmt.small_weights import as_float16, as_int8, check_weights, is_matrix
 
 
 class StoredWeights(tf.Module):
@@ -34,10 +34,7 @@ class StoredWeights(tf.Module):
 
     def __init__(self, model: keras.Model, kind: str = "float32") -> None:
         super().__init__(name="weights")
-        if kind not in _KINDS:
-            raise ValueError(
-                f"Expected weights to be one of {', '.join(_KINDS)}. Received: weights={kind!r}"
-            )
+        check_weights(kind, _KINDS)
         self.kind = kind
         self._stored = [_storage(weight, kind) for weight in model.weights]
         # Only variables of TensorFlow are tracked, not the model, so its optimizer is not exported.

@@ -91,9 +91,8 @@ class CTranslate2Model(ServedModel):
     def __init__(self, directory: Path, description: dict[str, Any]) -> None:
         self.description = description
         tokenizers = json.loads((directory / TOKENIZERS).read_bytes())
-        self._source = plain_tokenizer(tokenizers["source"])
-        has_target = "target" in tokenizers
-        self._target = plain_tokenizer(tokenizers["target"]) if has_target else self._source
+        self._source, *others = map(plain_tokenizer, tokenizers.values())
+        self._target = others[0] if others else self._source
         self._source_tokens = _vocabulary(directory, "source")
         self._target_ids = {
             one: number for number, one in enumerate(_vocabulary(directory, "target"))

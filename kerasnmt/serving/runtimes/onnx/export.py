@@ -17,7 +17,7 @@ from kerasnmt.runtime.onnx_graphs import ANSWER, ENCODER, STEP
 from kerasnmt.runtime.search_model import described_search
 from kerasnmt.serving.runtimes.export_module import ExportModule
 from kerasnmt.serving.runtimes.onnx.graphs import make_answer_graph, make_graphs
-from kerasnmt.serving.runtimes.onnx.weights import check_weights, with_weights
+from kerasnmt.serving.runtimes.onnx.weights import KINDS, with_weights
 from kerasnmt.serving.runtimes.onnx.whole_search import make_search
 from kerasnmt.serving.runtimes.plain_files import (
     DESCRIPTION,
@@ -28,6 +28,7 @@ from kerasnmt.serving.runtimes.plain_files import (
     write_json,
 )
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
+from kerasnmt.small_weights import check_weights
 from kerasnmt.tasks.task import with_own_options
 from kerasnmt.text.parts import in_every_form
 
@@ -92,7 +93,7 @@ def export_onnx(
     directory = Path(directory)
     refuse_existing(directory)
     options = with_own_options(model, options)
-    check_weights(weights)
+    check_weights(weights, KINDS)
     refuse_half_precision(model, "ONNX Runtime")
     refuse_shortlist(options, "ONNX Runtime")
     module = ExportModule(model, **options)  # checks the options

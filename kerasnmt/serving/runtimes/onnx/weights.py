@@ -9,18 +9,6 @@ from kerasnmt.extras import extras
 from kerasnmt.small_weights import as_float16, as_int8, is_matrix
 
 
-def check_weights(kind: str) -> None:
-    """Check that a number format is known.
-
-    Raises:
-        ValueError: If it is not.
-    """
-    if kind not in _KINDS:
-        raise ValueError(
-            f"Expected weights to be one of {', '.join(_KINDS)}. Received: weights={kind!r}"
-        )
-
-
 def with_weights(graph: bytes, kind: str) -> bytes:
     """Return a graph whose matrices are stored in a number format.
 
@@ -42,7 +30,7 @@ def with_weights(graph: bytes, kind: str) -> bytes:
         for weight in [*inside.initializer]:
             if weight.data_type != onnx.TensorProto.FLOAT or not is_matrix(weight.dims):
                 continue
-            parts = _KINDS[kind](onnx.numpy_helper.to_array(weight), weight.name)
+            parts = KINDS[kind](onnx.numpy_helper.to_array(weight), weight.name)
             inside.initializer.remove(weight)
             names = [f"{weight.name}_{number}" for number in range(len(parts))]
             inside.initializer.extend(map(onnx.numpy_helper.from_array, parts, names))
@@ -69,16 +57,8 @@ def _graphs(graph: Any) -> Iterator[Any]:
                 yield from _graphs(attribute.g)
 
 
-def _float16(values: np.ndarray, name: str) -> list[np.ndarray]:
-    return [as_float16(values, name, "Export with weights='float32'.")]
-
-
-def _int8(values: np.ndarray, name: str) -> list[np.ndarray]:
-    return [*as_int8(values, name)]
-
-
-_KINDS: dict[str, Callable[[np.ndarray, str], list[np.ndarray]]] = {
+KINDS: dict[str, Callable[[np.ndarray, str], list[np.ndarray]]] = {
     "float32": lambda values, name: [values],
-    "float16": _float16,
-    "int8": _int8,
+    "float16": lambda values, name: [as_float16(values, name, "Export with weights='float32'.")],
+    "int8": lambda values, name: [*as_int8(values, name)],
 }
