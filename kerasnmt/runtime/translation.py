@@ -69,13 +69,9 @@ class _Source(NamedTuple):
 
     def repeated(self, times: int) -> "_Source":
         """Return the texts, each of them several times."""
-        return _Source(
-            {name: np.repeat(one, times, axis=0) for name, one in self.inputs.items()},
-            [row for row in self.unknown_words for _ in range(times)],
-            [row for row in self.words for _ in range(times)],
-            [row for row in self.known for _ in range(times)],
-            [row for row in self.capitals for _ in range(times)],
-        )
+        inputs = {name: np.repeat(one, times, axis=0) for name, one in self.inputs.items()}
+        columns: Any = ([row for row in column for _ in range(times)] for column in self[1:])
+        return _Source(inputs, *columns)
 
 
 class OnnxTranslation(OnnxSearchModel):

@@ -48,6 +48,21 @@ def read_body(request: Request, max_bytes: int) -> bytes:
     return body
 
 
+def read_document(request: Request, max_bytes: int) -> dict[str, Any]:
+    """Read the JSON object in the body of a request; see `read_body`.
+
+    Raises:
+        BadRequest: If the body is another document.
+    """
+    try:
+        document = json.loads(read_body(request, max_bytes))
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"JSON Parse error: {error}") from error
+    if not isinstance(document, dict):
+        raise BadRequest("Expected a JSON object")
+    return document
+
+
 def read_field(name: str, value: Any, max_text_bytes: int) -> str | bytes:
     """Read a field of a request in JSON: a text, or the content of a file in base64.
 

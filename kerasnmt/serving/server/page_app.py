@@ -8,7 +8,7 @@ from typing import Any
 from werkzeug.exceptions import BadRequest, HTTPException, MethodNotAllowed, NotFound
 from werkzeug.wrappers import Request, Response
 
-from kerasnmt.serving.server.answers import error_answer, json_answer, read_body, read_field
+from kerasnmt.serving.server.answers import error_answer, json_answer, read_document, read_field
 from kerasnmt.serving.server.page_models import PageModel
 from kerasnmt.serving.server.server_options import MAX_BODY_BYTES, MAX_TEXT_BYTES
 from kerasnmt.tasks.language_tags import check_languages
@@ -102,13 +102,9 @@ class PageApp:
 
     def _ask(self, question: _Question, request: Request) -> dict[str, Any]:
         start = time.perf_counter()
+        document = read_document(request, self._max_body_bytes)
         try:
-            document = json.loads(read_body(request, self._max_body_bytes))
-            if not isinstance(document, dict):
-                raise ValueError("Expected a JSON object")
             answer = question(self._fields(document), document)
-        except RecursionError as error:
-            raise BadRequest("Expected a JSON object. Received: one that is too deep") from error
         except ValueError as error:
             raise BadRequest(str(error)) from error
         return {**answer, "seconds": round(time.perf_counter() - start, 4)}

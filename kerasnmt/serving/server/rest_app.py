@@ -1,7 +1,6 @@
 """REST API of TF Serving."""
 
 import base64
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -21,7 +20,7 @@ from kerasnmt.kinds import field_named
 from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.serving.protocol.rest_metadata import write_metadata
 from kerasnmt.serving.runtimes.session import Session
-from kerasnmt.serving.server.answers import error_answer, json_answer, read_body
+from kerasnmt.serving.server.answers import error_answer, json_answer, read_document
 from kerasnmt.serving.server.server_options import MAX_BODY_BYTES, MAX_TEXT_BYTES
 from kerasnmt.serving.server.streams import event_stream
 from kerasnmt.tasks.language_tags import check_languages
@@ -114,7 +113,7 @@ class RestApp:
         if path["what"] == ":predict":
             return self._predict(request)
         if path["what"] == ":stream":
-            document = self._document(request)
+            document = read_document(request, self._max_body_bytes)
             return event_stream(self.session, document, self.description, self._max_text_bytes)
         if path["what"] == "/metadata":
             signatures = self.session.signatures
@@ -124,7 +123,7 @@ class RestApp:
         return {"model_version_status": [state]}
 
     def _predict(self, request: Request) -> dict[str, Any]:
-        document = self._document(request)
+        document = read_document(request, self._max_body_bytes)
         name = document.get("signature_name") or "serving_default"
         if not isinstance(name, str) or name not in self.session.signatures:
             raise BadRequest(f'Serving signature name: "{name}" not found in signature def')
@@ -175,15 +174,6 @@ class RestApp:
                 check_languages(map(as_string, texts.ravel()), self.description)
             except ValueError as error:
                 raise BadRequest(str(error)) from error
-
-    def _document(self, request: Request) -> dict[str, Any]:
-        try:
-            document = json.loads(read_body(request, self._max_body_bytes))
-        except (ValueError, RecursionError) as error:
-            raise BadRequest(f"JSON Parse error: {error}") from error
-        if not isinstance(document, dict):
-            raise BadRequest("Expected a JSON object")
-        return document
 
 
 def _of_rows(rows: Any, signature: Signature) -> Any:
