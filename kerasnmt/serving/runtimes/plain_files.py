@@ -5,17 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kerasnmt.runtime.loading import DESCRIPTION, TOKENIZERS
-
-__all__ = [
-    "DESCRIPTION",
-    "MODEL",
-    "TOKENIZERS",
-    "refuse_half_precision",
-    "refuse_shortlist",
-    "serialized_tokenizers",
-    "write_json",
-]
+from kerasnmt.runtime.loading import DESCRIPTION as DESCRIPTION
+from kerasnmt.runtime.loading import TOKENIZERS as TOKENIZERS
 
 MODEL = "model"  # folder of the model of a site
 

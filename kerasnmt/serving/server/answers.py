@@ -14,20 +14,27 @@ from kerasnmt.columns import without_surrogates
 from kerasnmt.kinds import field_named
 
 
-def read_body(request: Request, max_bytes: int) -> bytes:
-    """Read the body of a request.
+def read_document(request: Request, max_bytes: int) -> dict[str, Any]:
+    """Read the JSON object in the body of a request, which gzip may have compressed.
 
     Args:
         request: The request.
         max_bytes: Maximum number of bytes.
 
-    Returns:
-        The whole body, which gzip may have compressed.
-
     Raises:
-        BadRequest: If the body is not in gzip, although `Content-Encoding` says so.
+        BadRequest: If the body is another document.
         RequestEntityTooLarge: If the body is longer, as it came or uncompressed.
     """
+    try:
+        document = json.loads(_read_body(request, max_bytes))
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"JSON Parse error: {error}") from error
+    if not isinstance(document, dict):
+        raise BadRequest("Expected a JSON object")
+    return document
+
+
+def _read_body(request: Request, max_bytes: int) -> bytes:
     # One more byte than allowed, because a chunked body is silently truncated at this length.
     request.max_content_length = max_bytes + 1
     too_large = f"Expected at most {max_bytes} bytes in a request"
@@ -46,21 +53,6 @@ def read_body(request: Request, max_bytes: int) -> bytes:
     if len(body) > max_bytes:
         raise RequestEntityTooLarge(too_large)
     return body
-
-
-def read_document(request: Request, max_bytes: int) -> dict[str, Any]:
-    """Read the JSON object in the body of a request; see `read_body`.
-
-    Raises:
-        BadRequest: If the body is another document.
-    """
-    try:
-        document = json.loads(read_body(request, max_bytes))
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(f"JSON Parse error: {error}") from error
-    if not isinstance(document, dict):
-        raise BadRequest("Expected a JSON object")
-    return document
 
 
 def read_field(name: str, value: Any, max_text_bytes: int) -> str | bytes:
