@@ -69,7 +69,8 @@ class ServingClient(ServedModel, abc.ABC):
             )
         self.server, self.model, self.version = server, model, version
         self._timeout, self._tries, self._wait = timeout, tries, wait
-        declared, self.description = self._retried(self._declared)
+        declared, described = self._retried(self._declared)
+        self.description: dict[str, Any] = described
         self.contract = declared_contract(declared)
         # An export for LiteRT has no `n_best`.
         if problems := self.contract.signature_problems(declared, {"n_best"}):

@@ -37,11 +37,14 @@ def run_server(offer: Offer, about: Mapping[str, Any], options: ServerOptions, s
             "Expected a name of the model without '/' and ':', because addresses contain it. "
             f"Received: {offer.name!r}. Pass another one with --name."
         )
-    limits = {"max_body_bytes": options.max_body_bytes, "max_text_bytes": options.max_text_bytes}
+    limits: dict[str, Any] = {
+        "max_body_bytes": options.max_body_bytes,
+        "max_text_bytes": options.max_text_bytes,
+    }
 
     def app_of(session: Session, number: int, description: Mapping[str, Any]) -> RestApp:
-        more: dict[str, Any] = {"description": description, "max_batch": options.max_batch}
-        return RestApp(session, offer.name, number, **more, **limits)
+        more = {"description": description, "max_batch": options.max_batch, **limits}
+        return RestApp(session, offer.name, number, **more)
 
     current = CurrentVersion(app_of(offer.session, offer.number, offer.description))
     page = PageApp(offer.page_model(current), about, **limits) if offer.fields else None
