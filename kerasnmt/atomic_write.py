@@ -40,10 +40,10 @@ def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".writing.{path.name}")
     try:
-        with _named_in_errors(path):
+        with _named_in_errors(path, temporary):
             yield temporary
             _sync(temporary)
-        os.replace(temporary, path)
+            os.replace(temporary, path)
         _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
@@ -95,7 +95,7 @@ def unfinished_folder(parent: Path) -> Iterator[Path]:
     try:
         try:
             folder.mkdir()
-            with _named_in_errors(parent):
+            with _named_in_errors(parent, outer):
                 yield folder
         finally:
             shutil.rmtree(outer, ignore_errors=True)
@@ -108,12 +108,12 @@ def unfinished_folder(parent: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _named_in_errors(path: Path) -> Iterator[None]:
-    """Name a path in an error of the system that names none, such as that of a full disk."""
+def _named_in_errors(path: Path, unfinished: Path) -> Iterator[None]:
+    """Name a path in errors of the system that name the unfinished one, or none."""
     try:
         yield
     except OSError as error:
-        if error.strerror and error.filename is None:
+        if error.strerror and str(error.filename or unfinished).startswith(str(unfinished)):
             error.filename = str(path)
         raise
 

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from kerasnmt.atomic_write import atomic_folder, atomic_write
@@ -52,6 +54,9 @@ def test_the_error_of_a_full_disk_names_the_place(tmp_path, write):
     with pytest.raises(OSError, match="No space left") as caught, write(tmp_path / "new" / "one"):
         raise OSError(28, "No space left on device")
     assert caught.value.filename.startswith(str(tmp_path / "new"))
+    with pytest.raises(FileNotFoundError) as caught, write(tmp_path / "new" / "one") as path:
+        path.with_name(f"{path.name}.absent").read_text()
+    assert not Path(caught.value.filename).name.startswith(".")
 
 
 def test_a_folder_appears_whole(tmp_path):
