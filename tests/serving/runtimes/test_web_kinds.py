@@ -64,7 +64,7 @@ def test_captions(captions, folder, in_node):
     found.push(await model.attention(images), await model.caption(images[1]));
     model.readRequest = () => model.read(images[1]);
     const explorer = explorerOf(model);
-    found.push(explorer.describe(), await explorer.ask("search", {{ image: "" }}));
+    found.push(explorer.model.page, await explorer.ask("search", {{ image: "" }}));
     found.push(await explorer.ask("words", {{ image: "", prefix_ids: ids }}));
     found.push(await explorer.ask("inspect", {{ image: "", target: "a b" }}));
     answer = {LISTS}"""
@@ -118,7 +118,7 @@ def test_answers(answers, folder, in_node):
     const found = [await model.best(stories, question, {{ batchSize: 5 }})];
     found.push(await model.answer(stories[0], question[0]), await model.answer([], []));
     const explorer = explorerOf(model);
-    found.push(explorer.describe());
+    found.push(explorer.model.page);
     for (const [row, one] of story.entries())
       found.push(await explorer.ask("search", {{ story: one, question: question[row] }}));
     answer = {LISTS}"""

@@ -60,7 +60,7 @@ const streamed = async (model, texts, options) => {
 const ask = async ({ folder, options, question, values }) => {
   try {
     const model = await (models[JSON.stringify([folder, options])] ??= load(folder, options));
-    if (question === "describe") return new Explorer(model).describe();
+    if (question === "describe") return model.page;
     if (question === "warnings") return warnings.splice(0);
     if (question === "page") return await new Explorer(model).ask(...values);
     if (question === "stream") return await streamed(model, ...values);

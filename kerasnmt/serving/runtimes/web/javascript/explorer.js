@@ -39,11 +39,6 @@ export class Explorer {
     return { ...answer, seconds: (performance.now() - start) / 1000 };
   }
 
-  /** Return what the page needs to know about the model. */
-  describe() {
-    return this.model.page;
-  }
-
   /**
    * Search for translations.
    *
@@ -233,11 +228,6 @@ export class StoryExplorer {
   /** @param {AnsweringModel} model Model that answers questions. */
   constructor(model) {
     this.model = model;
-  }
-
-  /** Return what the page needs to know about the model. */
-  describe() {
-    return this.model.page;
   }
 
   /** Answer the only question of the page, "search"; see `Explorer`. */

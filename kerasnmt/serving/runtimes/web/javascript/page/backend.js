@@ -19,8 +19,8 @@
   let [listener, searches] = [() => {}, 0];
   window.kerasnmt.backend = {
     async about() {
-      const described = (await explorer).describe();
-      return { ...(await (await fetch("page/model.json")).json()), ...described };
+      const { page } = (await explorer).model;
+      return { ...(await (await fetch("page/model.json")).json()), ...page };
     },
     async stream(name, request, show) {
       listener = show;
