@@ -5,7 +5,8 @@ import functools
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ class TransientError(ConnectionError):
     """Error if the server could not be reached, did not answer in time or was busy."""
 
 
-class ServingClient(ServedModel, abc.ABC):
+class ServingClient(ServedModel, AbstractContextManager):
     """Base class of clients of a model on TF Serving, for `Translator`.
 
     The constructor requests the signatures of the model, and its description as far as the server
@@ -144,9 +145,6 @@ class ServingClient(ServedModel, abc.ABC):
             f"Expected {self.server} to serve the model {self.model!r}{version}. "
             f"Received: {received}"
         )
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

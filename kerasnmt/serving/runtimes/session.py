@@ -1,7 +1,8 @@
 """Base class of sessions, which run the signatures of a model for a server and the check."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from kerasnmt.serving.protocol.meta_graph import Signature, TensorInfo
 from kerasnmt.tasks.served_model import Progress, ServedModel, whole_progress
 
 
-class Session:
+class Session(AbstractContextManager):
     """Base class of sessions. Several threads can run a session at the same time.
 
     Attributes:
@@ -78,9 +79,6 @@ class Session:
                 f"Expected one of the signatures {sorted(self.signatures)}. Received: "
                 f"signature={name!r}"
             )
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -147,17 +147,17 @@ class _LiteModule(ServedModel):
         self._searching = threading.Lock()
         self._inputs = self._search.get_input_details()
         self._codec = TranslationCodec(source, target, extended("source_ids") in self._inputs)
-        self._max_length = self.description["max_length"]
         self.fields = ("text", "context") if "context_ids" in self._inputs else ("text",)
         self.signatures = {"serving_default": self._translate}
         self.source_lengths = self._codec.source_lengths
+
+        def read(*texts: tf.Tensor) -> tuple[dict[str, tf.Tensor], EncodedSource]:
+            source = self._codec.encode_source(*texts, max_length=description["max_length"])
+            return source.inputs(), source
+
         # TensorFlow traces each function in its first call.
-        text = tf.TensorSpec([1], tf.string)
-        self._read = tf.function(
-            lambda *texts: self._encoded(texts),
-            input_signature=[text] * len(self.fields),
-            autograph=False,
-        )
+        signature = [tf.TensorSpec([1], tf.string)] * len(self.fields)
+        self._read = tf.function(read, input_signature=signature, autograph=False)
         self._write = tf.function(self._codec.decode, autograph=False, reduce_retracing=True)
 
     def _translate(self, **fields: Sequence[str]) -> dict[str, tf.Tensor]:
@@ -175,10 +175,6 @@ class _LiteModule(ServedModel):
         with self._searching:
             outputs = self._search(**{name: inputs[name].numpy() for name in self._inputs})
         return self._write(outputs["ids"], source)[0].numpy(), outputs["score"][0]
-
-    def _encoded(self, texts: tuple[tf.Tensor, ...]) -> tuple[dict[str, tf.Tensor], EncodedSource]:
-        source = self._codec.encode_source(*texts, max_length=self._max_length)
-        return source.inputs(), source
 
 
 def _interpreter(path: str) -> Any:
