@@ -66,8 +66,9 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
     refusal = f"Expected a folder that does not exist. Received: {path}. Choose another name."
     if os.path.lexists(path):
         raise ValueError(refusal)
-    with _named(path), unfinished_folder(path.parent) as folder:
-        yield folder
+    with unfinished_folder(path.parent) as folder:
+        with _named_in_errors(path, folder):
+            yield folder
         if not publish(folder, path):
             raise ValueError(refusal)
 
@@ -184,17 +185,6 @@ def _wait_for(lock: int) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
             raise
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Name what is written in an error that names no file, such as that of a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None and error.filename is None:
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
 
 
 def _sync(path: Path) -> None:
