@@ -29,7 +29,9 @@ def locked_folder(folder: Path, does: str) -> Iterator[None]:
         ValueError: If another process has the lock, or `folder` is a file.
     """
     if folder.is_file():
-        raise ValueError(f"Expected a folder to write to. Received: {folder}, a file.")
+        raise ValueError(
+            f"Expected a folder to write to. Received: {folder}, a file. Choose another name."
+        )
     is_new = not folder.exists()
     lock = folder / LOCK
     descriptor = _take(lock, does)

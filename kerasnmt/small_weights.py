@@ -53,8 +53,8 @@ def as_int8(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     Either each row or each column of a matrix has a scale, depending on which loses less precision.
 
     Args:
-        values: A matrix, float32. If it has more than two axes, each index of the first axis, such
-            as a direction of a recurrent layer, has scales of its own.
+        values: A matrix, float32. If it has more axes, the first or the last axis has the scales;
+            if it has three, as those of the directions of a recurrent layer, also both of two axes.
         name: Name of the weights, used in error messages.
 
     Returns:
@@ -64,9 +64,9 @@ def as_int8(values: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
         ValueError: If a value is not finite.
     """
     _check_finite(values, name)
-    outer = (0,) if values.ndim > 2 else ()
-    both = [_quantized(values, {*outer, kept}) for kept in (values.ndim - 1, len(outer))]
-    return min(both, key=lambda pair: np.square(pair[0] * pair[1] - values).sum())
+    axes = [{values.ndim - 1}, {0}, *([{0, 1}, {0, 2}] if values.ndim == 3 else [])]
+    pairs = [_quantized(values, kept) for kept in axes]
+    return min(pairs, key=lambda pair: np.square(pair[0] * pair[1] - values).sum())
 
 
 def _check_finite(values: np.ndarray, name: str) -> None:

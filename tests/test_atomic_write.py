@@ -47,16 +47,10 @@ def test_an_error_of_the_disk_names_the_file(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("file.txt", "old")]
-
-
-@pytest.mark.parametrize("write", [atomic_write, atomic_folder])
-def test_the_error_of_a_full_disk_names_the_place(tmp_path, write):
-    with pytest.raises(OSError, match="No space left") as caught, write(tmp_path / "new" / "one"):
-        raise OSError(28, "No space left on device")
-    assert caught.value.filename.startswith(str(tmp_path / "new"))
-    with pytest.raises(FileNotFoundError) as caught, write(tmp_path / "new" / "one") as path:
-        path.with_name(f"{path.name}.absent").read_text()
-    assert not Path(caught.value.filename).name.startswith(".")
+    for write in (atomic_write, atomic_folder):
+        with pytest.raises(FileNotFoundError) as caught, write(tmp_path / "new") as path:
+            path.with_name(f"{path.name}.absent").read_text()
+        assert not Path(caught.value.filename).name.startswith(".")
 
 
 def test_a_folder_appears_whole(tmp_path):

@@ -180,8 +180,8 @@ class _Run:
         of_recipe = Recipe.load(self.run.recipe).search.options
         if own and TranslationOptions(**own) != TranslationOptions(**of_recipe):
             warnings.warn(
-                f"{self.path} has search_options={own}, which hold, and {self.run.recipe} has "
-                f"others: {of_recipe}",
+                f"the search has the options of {self.path}: {own}. {self.run.recipe} has others, "
+                f"which are not used: {of_recipe}",
                 stacklevel=2,
             )
         return own or of_recipe

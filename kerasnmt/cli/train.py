@@ -114,7 +114,7 @@ def train(
                 if coordinator is not None:
                     again = "the command of each process with --resume"
                 say(console, f"interrupted; to resume: {again}")
-            else:
+            elif isinstance(stop, KeyboardInterrupt):
                 say(console, "interrupted before the training began; nothing was written")
             if isinstance(stop, training.Terminated):
                 raise typer.Exit(128 + signal.SIGTERM) from None

@@ -60,7 +60,8 @@ def check_ids(name: str, ids: Any, size: int, shape: str = "[batch, length]") ->
         return None
     if values.ndim != shape.count(",") + 1:
         raise ValueError(
-            f"Expected {name} of shape {shape}. Received: the shape {[*values.shape]}."
+            f"Expected {name} of shape {shape}. Received: the shape {[*values.shape]}. Pass a row "
+            "of ids for each item of the batch."
         )
     if values.size and not 0 <= values.min() <= values.max() < size:
         wrong = values.min() if values.min() < 0 else values.max()
@@ -83,7 +84,7 @@ def check_prefixes(ids: Any, size: int, rows: int | None, max_length: int) -> No
     Raises:
         ValueError: If an id is wrong, or the number of prefixes.
     """
-    values = check_ids("prefix_ids", ids, size)
+    values = check_ids("prefix_ids", check_integers("prefix_ids", ids), size)
     if values is None:
         return
     if rows not in (None, len(values)):

@@ -22,7 +22,9 @@ def token_weights(targets: Any, sample_weight: Any = None) -> Any:
     if sample_weight is None:
         return weight
     sample_weight = ops.convert_to_tensor(sample_weight, "float32")
-    if not sample_weight.shape:  # TensorFlow forgets a rank that changes from call to call
+    if (
+        getattr(sample_weight.shape, "rank", 0) is None
+    ):  # TensorFlow forgets a rank that changes from call to call
         sample_weight = ops.reshape(sample_weight, (ops.shape(targets)[0], -1))
     if len(sample_weight.shape) == 1:
         sample_weight = ops.expand_dims(sample_weight, 1)

@@ -9,25 +9,25 @@ from kerasnmt.text.parts import tags_at_start
 from kerasnmt.text.tags import TAG, is_tag, some_tags
 
 
-def lacks_language(text: str, description: Mapping[str, Any]) -> bool:
-    """Return whether a text has no tag, of a model whose tags are all languages.
-
-    Args:
-        text: A text, with its tags.
-        description: Description of the model.
-    """
+def needs_language(description: Mapping[str, Any]) -> bool:
+    """Return whether all tags of a model are languages, and none is the default."""
     tags = description.get("source_tags") or []
-    needed = bool(text.strip()) and not description.get("default_tags") and are_languages(tags)
-    return needed and not tags_at_start(text, tags)
+    return not description.get("default_tags") and are_languages(tags)
+
+
+def lacks_language(text: str, description: Mapping[str, Any]) -> bool:
+    """Return whether a text, which may begin with tags, lacks the language that its model needs."""
+    needed = bool(text.strip()) and needs_language(description)
+    return needed and not tags_at_start(text, description["source_tags"])
 
 
 def check_languages(texts: Iterable[str], description: Mapping[str, Any]) -> None:
     """Raise a `ValueError` if a text lacks a language tag; see `lacks_language`."""
-    for text in texts:
+    for number, text in enumerate(texts):
         if lacks_language(text, description):
             raise ValueError(
                 "Expected the tag of a language in front of each text: "
-                f"{some_tags(description['source_tags'])}. Received: {text!r:.60}."
+                f"{some_tags(description['source_tags'])}. Received: {text!r:.60} in row {number}."
             )
 
 

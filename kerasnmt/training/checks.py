@@ -154,7 +154,7 @@ def check_start(path: str | os.PathLike) -> None:
 
 
 def check_equal(start: str, what: str, old: Any, new: Any) -> None:
-    """Raise a `ValueError` if a recipe has not the old value of the model to start from."""
+    """Raise a `ValueError` if a value of the recipe differs from the model to start from."""
     if old != new:
         raise ValueError(
             f"Expected the {what} of the {start}: {old}. Received: {new}. Change the recipe, or "

@@ -131,7 +131,7 @@ def train(
 
 @contextmanager
 def _full_disk(path: Path) -> Iterator[None]:
-    """Raise the error of TensorFlow, which writes the logs, as that of Python."""
+    """Raise TensorFlow's error of a full disk as an `OSError`. TensorFlow writes the logs."""
     full = os.strerror(errno.ENOSPC)
     try:
         yield

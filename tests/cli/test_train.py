@@ -113,6 +113,7 @@ DIVERGES = "The loss of batch 2 in epoch 1 is nan: training diverges."
         ),
         (FloatingPointError(DIVERGES), False, 1, f"error: {DIVERGES}"),
         (OSError(28, "disk full", "a.npz"), True, 2, f"{RESUME}\nerror: a.npz: disk full"),
+        (OSError(13, "not allowed", "run"), False, 2, "error: run: not allowed"),
     ],
 )
 def test_what_is_said_when_training_stops(folder, monkeypatch, capsys, stop, writes, code, said):

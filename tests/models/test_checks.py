@@ -132,6 +132,12 @@ def test_prefixes_longer_than_the_targets(model, batch):
     model.search(prefix_ids=[[4, 5, 0, 0]] * 3, **options)  # without a warning
 
 
+def test_prefixes_in_a_graph_are_integers(model):
+    search = tf.function(lambda prefix_ids: model.search([[4, 3]], prefix_ids=prefix_ids))
+    with pytest.raises(ValueError, match="Expected integers as prefix_ids"):
+        search(tf.constant([[5.9]]))
+
+
 def test_extended_ids_with_gaps():
     """The probability of a word whose id has no column in the outputs would be lost."""
     model = pointer_generator_gru(9, embedding_dim=4, units=4)

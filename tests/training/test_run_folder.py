@@ -26,7 +26,7 @@ def test_a_folder_in_use(tmp_path, name):
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "pairs.tsv").touch()
     run = RunFolder(tmp_path / "pairs.tsv")
-    message = r"^Expected a folder to write to\. Received: .*/pairs\.tsv, a file\.$"
+    message = r"^Expected a folder to write to\. Received: .*/pairs\.tsv, a file\. Choose another"
     with pytest.raises(ValueError, match=message), run.locked():
         raise AssertionError
 

@@ -15,7 +15,7 @@ class LatentAlignment(Composite, keras.layers.Layer):
     """Base class of the distributions of a latent alignment, p(a_t | a_{t-1}, y_<t).
 
     a_t is the position of the source word that produces the target word t. Positions are counted
-    from 0, without padding, and an alignment starts at a_0 = 0, before the first target word.
+    from the first real word, and an alignment starts at a_0 = 0, before the first target word.
 
     A subclass implements `build`, `project` and `call`.
     """
@@ -188,7 +188,7 @@ class MonotonicAlignment(ScoredAlignment):
     def call(self, states: Any, keys: Any, memory_mask: Any) -> Any:
         """Return log-probabilities of all transitions; see `LatentAlignment`."""
         scores, possible = self.scores(states, keys, memory_mask)
-        possible = ops.logical_and(possible[:, :, None], _jumps(memory_mask)[:, None] >= 0)
+        possible = ops.logical_and(possible[:, :, None], _jumps(memory_mask) >= 0)
         return _log_softmax(scores[:, :, None], possible)
 
 
@@ -198,7 +198,8 @@ class JumpAlignment(LatentAlignment):
 
         p(a_t = i + d | a_{t-1} = i, y_<t) = softmax_{0 <= d <= w}((U s_t + V h_i + b)_d)
 
-    The first target word has one of the positions 0 to w. No jump leaves the source.
+    The first target word has one of the positions 0 to w. No jump leaves the source. Padding within
+    a source counts as words.
 
     Source: Wu and Cotterell (2019), "Exact hard monotonic attention for character-level
     transduction".
@@ -238,9 +239,9 @@ class JumpAlignment(LatentAlignment):
         # A row of zeros for a jump that is out of range.
         columns = ops.one_hot(jumps, self.width + 1, dtype="float32")
         scores = on_rows(self.state_projection, states)[:, :, None] + keys[:, None]
-        scores = ops.einsum("btid,bijd->btij", ops.cast(scores, "float32"), columns)
+        scores = ops.einsum("btid,ijd->btij", ops.cast(scores, "float32"), columns)
         near = ops.logical_and(jumps >= 0, jumps <= self.width)
-        return _log_softmax(scores, ops.logical_and(memory_mask[:, None, :], near)[:, None])
+        return _log_softmax(scores, ops.logical_and(memory_mask[:, None, None], near))
 
 
 def _predict(previous: Any, transition: Any) -> Any:
@@ -254,13 +255,9 @@ def normalized(log_probability: Any) -> Any:
 
 
 def _jumps(memory_mask: Any) -> Any:
-    """Return j - i of all transitions from i to j, without the padding between them.
-
-    Returns:
-        Int32 `[batch, source_length, source_length]`.
-    """
-    positions = ops.cast(real_positions(memory_mask), "int32")
-    return positions[:, None, :] - positions[:, :, None]
+    """Return j - i of all transitions from i to j, int32 `[source_length, source_length]`."""
+    positions = ops.arange(ops.shape(memory_mask)[1], dtype="int32")
+    return positions[None, :] - positions[:, None]
 
 
 def _log_softmax(scores: Any, possible: Any) -> Any:

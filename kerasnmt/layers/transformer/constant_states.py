@@ -154,11 +154,13 @@ class AverageAttention(Composite, keras.layers.Layer):
 
     def call(self, words: Any, mask: Any = None, training: bool = False) -> tuple[Any, None]:
         """Run over a whole target; see `SSRU`."""
-        real = ops.ones_like(words[..., :1]) if mask is None else ops.expand_dims(mask, -1)
-        real = ops.cast(real, "float32")
-        sums = ops.cumsum(real * ops.cast(words, "float32"), axis=1)
-        counts = ops.maximum(ops.cumsum(real, axis=1), 1.0)
-        return self._gated(words, sums / counts), None
+        added = ops.cast(words, "float32")
+        if mask is None:
+            counts = ops.arange(1, ops.shape(words)[1] + 1, dtype="float32")[:, None]
+        else:
+            real = ops.cast(mask, "float32")[..., None]
+            added, counts = real * added, ops.maximum(ops.cumsum(real, axis=1), 1.0)
+        return self._gated(words, ops.cumsum(added, axis=1) / counts), None
 
     def remembered(self, words: Any) -> Any:
         """Return the first state for words `[..., units]`: sums and numbers, which are 0."""

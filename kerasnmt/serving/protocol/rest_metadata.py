@@ -27,7 +27,7 @@ def write_metadata(
     Returns:
         A dict for JSON. Integers are strings, because protobuf writes 64-bit integers as strings in
         JSON. `kerasnmt` in its `metadata` has the tags of the description; TF Serving has no such
-        key.
+        key, and a model without tags has none either.
     """
     written = {
         key: {
@@ -37,12 +37,12 @@ def write_metadata(
         }
         for key, signature in signatures.items()
     }
+    metadata = {"signature_def": {"signature_def": written}}
+    if description.get("source_tags"):
+        metadata["kerasnmt"] = {key: description[key] for key in _TAGS if key in description}
     return {
         "model_spec": {"name": name, "signature_name": "", "version": str(version)},
-        "metadata": {
-            "signature_def": {"signature_def": written},
-            "kerasnmt": {name: description[name] for name in _TAGS if name in description},
-        },
+        "metadata": metadata,
     }
 
 

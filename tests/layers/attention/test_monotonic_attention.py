@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from keras import ops
 
-from kerasnmt.layers import AdditiveScore, DotScore, Entmax15, GeneralScore, MonotonicAttention
+from kerasnmt.layers import (
+    AdditiveScore,
+    DotScore,
+    Entmax15,
+    GeneralScore,
+    LocationScore,
+    MonotonicAttention,
+)
 from kerasnmt.zoo import bahdanau_gru
 from tests.numerics import dtype_policy, fill, sigmoid, softmax
 
@@ -151,6 +158,11 @@ def test_a_chunk_of_one_position_is_the_stop():
     chunked.gain.assign(plain.gain)
     chunked.bias.assign(plain.bias)
     np.testing.assert_allclose(run(chunked)[0], run(plain)[0], atol=1e-6)
+    # A chunk at a position that its score does not know is empty.
+    chunked = build(chunk_size=1, chunk_score=LocationScore(2))
+    chunked.gain.assign(plain.gain)
+    chunked.bias.assign(plain.bias)
+    np.testing.assert_allclose(run(chunked)[0], run(plain)[0] * (np.arange(5) < 2), atol=1e-6)
 
 
 def test_random_numbers_of_training():

@@ -479,6 +479,18 @@ def test_smaller_weights(graphs, kind, ratio, tmp_path):
     assert not np.array_equal(*found)
 
 
+def test_biases_of_two_directions_stay_as_they_are():
+    weights = {"W": np.ones((2, 12, 3)), "R": np.ones((2, 12, 4)), "B": np.ones((2, 24))}
+    stored = [
+        onnx.numpy_helper.from_array(one.astype("float32"), name) for name, one in weights.items()
+    ]
+    layer = onnx.helper.make_node("GRU", ["X", *weights], ["Y"], hidden_size=4)
+    graph = onnx.helper.make_graph([layer], "layer", [], [], stored)
+    model = onnx.helper.make_model(graph).SerializeToString()
+    found = onnx.load_from_string(with_weights(model, "int8")).graph.initializer
+    assert {one.name for one in found} == {"B", "W_0", "W_1", "R_0", "R_1"}
+
+
 def test_more_words_than_learned_positions(tmp_path):
     model = make("transformer_tiny", encoder_layers=1, decoder_layers=1, max_positions=8)
     with pytest.raises(ValueError, match="Expected at most 8 words, the number of learned pos"):

@@ -128,11 +128,12 @@ def test_int8_by_hand():
     np.testing.assert_array_equal(search(3), np.float32([0.1, 9]))
 
 
-@pytest.mark.parametrize("scales", [(4, 1), (1, 5), (2, 4, 1), (2, 1, 5)])
+@pytest.mark.parametrize("scales", [(4, 1), (1, 5), (2, 4, 1), (2, 1, 5), (1, 1, 5), (1, 1, 1, 5)])
 def test_weights_that_are_int8_already_stay_as_they_are(scales):
     """Directions of a recurrent layer are two matrices, each with its own scales."""
     rng = np.random.default_rng(3)
-    integers = rng.integers(-126, 127, (*scales[:-2], 4, 5))
+    shape = {2: (4, 5), 3: (2, 4, 5), 4: (3, 3, 4, 5)}[len(scales)]
+    integers = rng.integers(-126, 127, shape)
     integers[..., 0, :] = integers[..., :, 0] = 127
     values = np.float32(integers * rng.uniform(0.01, 1, scales))
     quantized, found = as_int8(values, "weights")

@@ -226,13 +226,13 @@ def test_the_page_refuses_a_text_without_a_language_of_the_model(in_node, tmp_pa
       try { return model.readRequest({ text }); } catch (error) { return error.message; } };
     answer = data[0].map((description) => Object.assign(model, { description }) &&
       data[1].map(asked));"""
-    tags = {"source_tags": ["<eng>", "<deu>"], "default_tags": ""}
-    others = [{**tags, "default_tags": "<deu>"}, {"source_tags": ["<eng>", "<V>"]}, {}]
+    tags = {"source_tags": ["<eng>", "<deu>"], "needs_language": True}
+    others = [{**tags, "needs_language": False}, {}]
     texts = ["<deu>Haus", " <eng> house", "", "<en>house"]
     found, *free = in_node(tmp_path, program, [[tags, *others], texts])
     expected = 'the text: <deu>, <eng>. Received: "<en>house".'
     assert found[:3] == texts[:3] and found[3].endswith(expected)
-    assert free == [texts] * 3
+    assert free == [texts] * 2
 
 
 def pinned(folder):

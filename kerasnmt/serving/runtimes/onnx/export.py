@@ -29,6 +29,7 @@ from kerasnmt.serving.runtimes.plain_files import (
 )
 from kerasnmt.serving.runtimes.version_folder import refuse_existing
 from kerasnmt.small_weights import check_weights
+from kerasnmt.tasks.language_tags import needs_language
 from kerasnmt.tasks.task import with_own_options
 from kerasnmt.text.parts import in_every_form
 
@@ -147,6 +148,7 @@ def _of_texts(model: keras.Model, options: Mapping[str, Any], whole: bool) -> _P
     inside = (layer for _, layer in layers_within(model))
     positions = [one.max_length for one in inside if isinstance(one, LearnedPositions)]
     parts.description["positions"] = min(positions, default=None)
+    parts.description["needs_language"] = needs_language(options)
     return parts
 
 

@@ -12,7 +12,8 @@ from kerasnmt.small_weights import as_float16, as_int8, is_matrix
 def with_weights(graph: bytes, kind: str) -> bytes:
     """Return a graph whose matrices are stored in a number format.
 
-    Operators convert them to float32, which ONNX Runtime does once when it loads the graph.
+    Operators convert them to float32, which ONNX Runtime does once when it loads the graph. The
+    biases of the directions of a recurrent layer are no matrix.
 
     Args:
         graph: Serialized graph with float32 weights.
@@ -27,8 +28,11 @@ def with_weights(graph: bytes, kind: str) -> bytes:
         import onnx
     model = onnx.load_from_string(graph)
     for inside in _graphs(model.graph):
+        layers = [node for node in inside.node if node.op_type in ("GRU", "LSTM")]
+        biases = {name for node in layers for name in node.input[3:4]}
         for weight in [*inside.initializer]:
-            if weight.data_type != onnx.TensorProto.FLOAT or not is_matrix(weight.dims):
+            is_float = weight.data_type == onnx.TensorProto.FLOAT
+            if not is_float or not is_matrix(weight.dims) or weight.name in biases:
                 continue
             parts = KINDS[kind](onnx.numpy_helper.to_array(weight), weight.name)
             inside.initializer.remove(weight)

@@ -157,10 +157,9 @@ export class TranslationModel extends SearchModel {
     return Array.isArray(attended) ? attended.map((one) => one.alignment()) : attended.alignment();
   }
 
-  /** Turn a request of the page into a source, whose text has a tag if all tags are languages. */
+  /** Turn a request of the page into a source, whose text has a tag if the model needs one. */
   readRequest({ text, context }) {
-    const { source_tags: tags = [], default_tags: usual } = this.description;
-    const needed = !usual && tags.length && tags.every((tag) => /^<[a-z]{2,3}>$/.test(tag));
+    const { source_tags: tags, needs_language: needed } = this.description;
     if (needed && text.trim() && !tagsAtStart(text, tags))
       throw new Error(
         `Expected the tag of a language in front of the text: ${[...tags].sort().join(", ")}. ` +
