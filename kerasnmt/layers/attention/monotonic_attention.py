@@ -180,7 +180,9 @@ class MonotonicAttention(Attention):
         if self.chunk_score is not None:
             scores = self.chunk_score(query, of_chunks)
             check_scores(scores, query.shape, values.shape, type(self.chunk_score).__name__)
-            weights = self._in_chunks(scores, mask, alpha)
+            positions = real_positions(mask)
+            scores, mask = self.chunk_score.skip_padding(scores, mask)
+            weights = self._in_chunks(scores, mask, positions, alpha)
         context = weighted_sum(weights, values)
         if not return_history:
             return context, weights
@@ -189,10 +191,8 @@ class MonotonicAttention(Attention):
             history["random"] = ops.cast((random + _GOLDEN_RATIO) % 1.0, dtype)
         return context, weights, history
 
-    def _in_chunks(self, scores: Any, mask: Any, alpha: Any) -> Any:
+    def _in_chunks(self, scores: Any, mask: Any, positions: Any, alpha: Any) -> Any:
         """Return the weights beta of chunks that end where the attention stops."""
-        positions = real_positions(mask)
-        scores, mask = self.chunk_score.skip_padding(scores, mask)
         before = positions[..., :, None] - positions[..., None, :]  # of an end k and a position j
         inside = ops.logical_and(before >= 0, before < self.chunk_size)
         inside = ops.logical_and(mask[..., None, :], inside)
