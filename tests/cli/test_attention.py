@@ -202,7 +202,7 @@ def test_a_place_that_cannot_be_written(kerasnmt, export_folder, tmp_path):
     (tmp_path / "file").touch()
     for picture, problem in (
         (tmp_path / "file" / "figure.png", "file: File exists"),
-        (tmp_path / "folder.png", "folder.png: Is a directory"),
+        (tmp_path / "folder.png", "folder.png, a folder. Add a file name."),
     ):
         (tmp_path / "folder.png").mkdir(exist_ok=True)
         done = kerasnmt("attention", export_folder, TEXT, "--output", picture)

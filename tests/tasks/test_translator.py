@@ -258,14 +258,15 @@ def test_no_texts_need_no_graph(unasked_model):
 def test_what_holds_no_texts_is_refused_before_a_graph_is_made(unasked_model, no_texts, verb):
     ask, name = VERBS[verb]
     values, message = no_texts
-    one_text = verb in ("translate", "n_best", "attention") and isinstance(values, str)
+    is_text = isinstance(values, str | np.ndarray) and np.ndim(values) == 0
+    one_text = verb in ("translate", "n_best", "attention") and is_text
     no_prefixes = verb == "prefixes" and values is None
     if one_text or no_prefixes:
         with pytest.raises(AssertionError, match="is asked for"):
             ask(unasked_model, values)
         return
     message = f"list of texts. Received: {name}{message}"
-    if verb == "score" and isinstance(values, str):
+    if verb == "score" and is_text:
         message = "one string of targets, because sources is one string. Received: targets of type"
     with pytest.raises(ValueError, match=re.escape(message)):
         ask(unasked_model, values)

@@ -126,9 +126,11 @@ class VocabularyProjection(Composite, keras.layers.Layer):
 
     def next_log_probability(self, logits: Any) -> Any:
         """Return log p of every id, float32 `[..., vocabulary]`."""
+        logits = ops.cast(logits, "float32")
         if self.normalizer != "softmax":
-            return log_or_impossible(_entmax(self.normalizer)(logits))
-        return ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
+            # `call` of the normalizer would take the mask of Keras, which is that of time steps.
+            return log_or_impossible(_entmax(self.normalizer).normalize(logits, None))
+        return ops.log_softmax(logits, axis=-1)
 
     def log_probability(self, logits: Any, ids: Any) -> TokenProbability:
         """Return log p of the given ids.
