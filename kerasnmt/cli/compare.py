@@ -18,7 +18,7 @@ from kerasnmt.cli.evaluate import sentences_of
 from kerasnmt.cli.loading import load_translator
 from kerasnmt.cli.options import Columns
 from kerasnmt.cli.quiet import load_tensorflow
-from kerasnmt.cli.records import Format, FormatOption, RecordWriter
+from kerasnmt.cli.records import Format, RecordWriter
 from kerasnmt.cli.requests import check_fields, text_fields
 from kerasnmt.version import __version__
 
@@ -82,15 +82,22 @@ def compare(
             "differ most.",
         ),
     ] = None,
-    form: FormatOption = None,
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Format of the table; json is a JSON object per line.",
+            show_default="text",
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1)] = 64,
 ) -> None:
     """Compare training runs in one table: size, time, losses and scores on the same test data.
 
     Each p is a one-sided p-value of the difference to the first run, from the paired tests of
-    `evaluate --baseline`. Each run translates the test data of its recipe, with the search options
-    of its model. The translations are kept in RUN/translations for the next time. The perplexity
-    is that of the test data of the recipe.
+    `evaluate --baseline`. Each run translates the test data of its recipe, or else the validation
+    data, with the search options of its model. The translations are kept in RUN/translations for
+    the next time. The perplexity is that of the data of the recipe.
     """
     if output is not None and output.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"Expected --output FILE.html. Received: --output {output}.")
@@ -111,7 +118,8 @@ def compare(
     with console.status("scoring"):
         rows = _scored(finished, translations, data, tokenize, own)
     cells = [[*_HEADING.values()], *([_cell(name, row[name]) for name in _HEADING] for row in rows)]
-    note = f"on {len(data.sources):,} sentences, BLEU with the tokenizer {tokenize}"
+    part = f" of the {finished[0].results['test']} data" if own else ""
+    note = f"on {len(data.sources):,} sentences{part}, BLEU with the tokenizer {tokenize}"
     if output is not None:
         from kerasnmt.viz import comparison_page
 

@@ -13,6 +13,7 @@ from kerasnmt.runtime.translation import OnnxTranslation
 from kerasnmt.tasks.translator import Translator
 
 DESCRIPTION, TOKENIZERS = "kerasnmt.json", "tokenizers.json"
+MODEL = "model"  # folder of the model of a site
 FORMAT = 1
 # Class of the models that read these fields of a request.
 MODELS: dict[tuple[str, ...], type[OnnxModel]] = {
@@ -29,7 +30,7 @@ def load(directory: str | Path, **options) -> Translator:
     It needs the extra `onnx`, or `images` for a model that captions images.
 
     Args:
-        directory: Path of a folder that `kerasnmt.serving.export_onnx` wrote.
+        directory: Path of a folder that `kerasnmt.serving.export_onnx` or `export_web` wrote.
         **options: Options of `kerasnmt.decoding.SearchOptions` in place of those of the export.
 
     Returns:
@@ -57,13 +58,17 @@ def load_onnx(directory: str | Path, changes: Sequence[str] = (), **options) -> 
         ValueError: See `load`.
     """
     directory = Path(directory)
+    if (directory / MODEL / DESCRIPTION).is_file():
+        directory /= MODEL
     if not (directory / DESCRIPTION).is_file():
         raise ValueError(
-            "Expected a folder that kerasnmt.serving.export_onnx wrote. "
+            "Expected a folder that kerasnmt export --runtime onnx wrote. "
             f"Received: {directory}, without {DESCRIPTION}."
         )
     try:
         description = json.loads((directory / DESCRIPTION).read_bytes())
+        if "format" not in description:
+            raise ValueError("it is for another runtime. kerasnmt translate runs it")
         if description["format"] > FORMAT:
             raise ValueError(
                 f"its format {description['format']} is newer than {FORMAT}. Update kerasnmt"

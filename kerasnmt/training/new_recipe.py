@@ -192,7 +192,8 @@ class NewRecipe:
         if pairs < fewest:
             raise ValueError(
                 f"Expected at least {fewest:,} pairs, to hold some out for validation. Received: "
-                f"{self._unsplit} with {pairs:,}. Pass validation data too."
+                f"{self._unsplit} with {pairs:,}. Pass validation data too, "
+                "such as --validation-pairs FILE."
             )
         self._is_held_out = held_out(self._unsplit.lines(), wanted)
         self.pairs, self.validation_pairs = pairs, int(self._is_held_out.sum())

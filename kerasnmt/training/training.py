@@ -325,8 +325,12 @@ def _calibrated(prepared: Prepared) -> tuple[Any, Calibration | None]:
     found = model.confidence(sources, contexts=others[0] if others else None)
     try:
         stored.calibration = model.calibration = Calibration.fit(found, references)
-    except ValueError as error:  # of a model that makes no mistake, or has learned nothing
-        say(prepared.start.console, f"the model is not calibrated. {error}")
+    except ValueError:  # of a model that makes no mistake, or has learned nothing
+        say(
+            prepared.start.console,
+            "no calibration of the confidence: the translations of the validation data lack wrong "
+            "words, or right ones",
+        )
     with atomic_write(path) as temporary:
         stored.save(temporary)
     return model, model.calibration

@@ -84,7 +84,8 @@ def test_a_row_for_each_run(kerasnmt, runs):
         *("BLEU", "p", "chrF", "p", "exact", "%", "p"),
     ]
     assert [row.split()[-6] for row in rows] == [f"{one['bleu']:.2f}", f"{two['bleu']:.2f}"]
-    assert rows[0].endswith("–") and note.startswith("on 5 sentences, BLEU with the tokenizer ")
+    assert rows[0].endswith("–")
+    assert note.startswith("on 5 sentences of the test data, BLEU with the tokenizer ")
     done = kerasnmt("compare", small, other, "--format", "csv")
     assert done.lines[0].startswith("run,model,parameters") and ",," in done.lines[1]
 

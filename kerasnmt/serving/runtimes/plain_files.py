@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from kerasnmt.runtime.loading import DESCRIPTION as DESCRIPTION
+from kerasnmt.runtime.loading import MODEL as MODEL
 from kerasnmt.runtime.loading import TOKENIZERS as TOKENIZERS
-
-MODEL = "model"  # folder of the model of a site
 
 
 def serialized_tokenizers(model: Any) -> dict[str, Any]:

@@ -521,6 +521,10 @@ def test_damaged_and_newer_folders(exported, tmp_path):
     description.write_text(json.dumps({**document, "format": 9}), encoding="utf-8")
     with pytest.raises(ValueError, match=r"its format 9 is newer than 1\. Update kerasnmt"):
         load(folder)
+    other = {name: value for name, value in document.items() if name != "format"}
+    description.write_text(json.dumps(other), encoding="utf-8")  # as that of an export for LiteRT
+    with pytest.raises(ValueError, match=r"it is for another runtime\. kerasnmt translate runs it"):
+        load(folder)
     description.write_text(json.dumps({**document, "files": {}}), encoding="utf-8")
     with pytest.raises(ValueError, match=r"copy: the model cannot be loaded: 'encoder\.onnx'"):
         load(folder)

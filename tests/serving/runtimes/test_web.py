@@ -39,7 +39,7 @@ def test_node_answers_as_python(site, in_node):
     const model = await load("./model");
     answer = [await model.best(data), await model.nBest(data), await model.score(data, data)]"""
     best, ranked, scores = in_node(site, program, TEXTS)
-    python = load(site / "model")
+    python = load(site)
     for found, expected in zip(
         [best, *ranked], [python.best(TEXTS), *python.n_best(TEXTS)], strict=True
     ):

@@ -1,12 +1,10 @@
 """Runtime of exports for browsers and Node."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kerasnmt.serving.runtimes.onnx.runtime import OnnxRuntime
 from kerasnmt.serving.runtimes.plain_files import MODEL
-from kerasnmt.tasks.served_model import ServedModel
 
 
 class WebRuntime(OnnxRuntime):
@@ -26,7 +24,3 @@ class WebRuntime(OnnxRuntime):
         from kerasnmt.serving.runtimes.web.export import export_web
 
         return export_web(model, directory, **options)
-
-    def load(self, export: Path, search: Sequence[str] = ()) -> ServedModel:
-        """Load the model of a site; see `kerasnmt.runtime.load`."""
-        return super().load(export / MODEL, search)
