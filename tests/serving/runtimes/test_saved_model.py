@@ -127,7 +127,7 @@ def test_bad_directories(word_model, tmp_path):
             word_model.export(tmp_path / name)
     with pytest.raises(ValueError, match=r"the folder of a model.*Received: directory='.*/1'"):
         export_next_version(word_model, tmp_path / "1")
-    with pytest.raises(ValueError, match=r"without \*, \?, \[ and \], which TensorFlow reads"):
+    with pytest.raises(ValueError, match=r"without \[, which TensorFlow reads"):
         export_next_version(word_model, tmp_path / "model [v2]")
     assert sorted(os.listdir(tmp_path)) == ["1", "2"]
     assert os.listdir(tmp_path / "1") == []
