@@ -1,7 +1,7 @@
 """Warnings and errors of texts without the tag of a language."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kerasnmt.languages import are_languages, closest_tag
@@ -21,13 +21,14 @@ def lacks_language(text: str, description: Mapping[str, Any]) -> bool:
     return needed and not tags_at_start(text, description["source_tags"])
 
 
-def check_languages(texts: Iterable[str], description: Mapping[str, Any]) -> None:
+def check_languages(texts: Sequence[str], description: Mapping[str, Any]) -> None:
     """Raise a `ValueError` if a text lacks a language tag; see `lacks_language`."""
     for number, text in enumerate(texts):
         if lacks_language(text, description):
+            row = f" in row {number}" if len(texts) > 1 else ""
             raise ValueError(
                 "Expected the tag of a language in front of each text: "
-                f"{some_tags(description['source_tags'])}. Received: {text!r:.60} in row {number}."
+                f"{some_tags(description['source_tags'])}. Received: {text!r:.60}{row}."
             )
 
 

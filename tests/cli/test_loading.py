@@ -30,7 +30,10 @@ def test_a_run_has_the_options_of_its_model_or_else_of_its_recipe(run_folder, tm
     assert load_run(other)[1] == {"beam_size": 3}
     model.search_options = {"beam_size": 2, "min_length": 3}
     model.save(other / "model.keras")
-    with pytest.warns(UserWarning, match=r"'min_length': 3}, which hold, and .*: {'beam_size': 3}"):
+    with pytest.warns(
+        UserWarning,
+        match=r"'min_length': 3}\\. .* has others, which are not used: {'beam_size': 3}",
+    ):
         assert load_run(other, SearchChanges(4))[1] == {"beam_size": 4, "min_length": 3}
     recipe.unlink()
     changes = SearchChanges(search=["max_length=9"])

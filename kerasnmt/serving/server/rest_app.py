@@ -171,7 +171,7 @@ class RestApp:
                 )
         if key == "text":
             try:
-                check_languages(map(as_string, texts.ravel()), self.description)
+                check_languages([*map(as_string, texts.ravel())], self.description)
             except ValueError as error:
                 raise BadRequest(str(error)) from error
 

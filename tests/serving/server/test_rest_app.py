@@ -251,12 +251,12 @@ def test_a_text_without_a_language_of_the_model_is_refused(text):
     known = ["<deu>Haus", " <eng> house", "", " "]
     answer = client.post("/v1/models/echo:predict", json={"inputs": known})
     assert answer.get_json()["outputs"] == known
-    expected = f"in front of each text: <deu>, <eng>. Received: {text!r} in row"
-    requests = {"predict": ({"inputs": [*known, text]}, 4), "stream": ({"text": text}, 0)}
-    for route, (request, row) in requests.items():
+    expected = f"in front of each text: <deu>, <eng>. Received: {text!r}"
+    rows, one = {"inputs": [*known, text]}, {"text": text}
+    for route, request, place in (("predict", rows, " in row 4"), ("stream", one, "")):
         answer = client.post(f"/v1/models/echo:{route}", json=request)
         assert answer.status_code == 400
-        assert answer.get_json()["error"].endswith(f"{expected} {row}.")
+        assert answer.get_json()["error"].endswith(f"{expected}{place}.")
     for other in ({**tags, "default_tags": "<deu>"}, {"source_tags": ["<eng>", "<V>"]}):
         client = Client(RestApp(Echo(), "echo", 1, description=other))
         answer = client.post("/v1/models/echo:predict", json={"inputs": [text]})
