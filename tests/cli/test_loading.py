@@ -32,7 +32,7 @@ def test_a_run_has_the_options_of_its_model_or_else_of_its_recipe(run_folder, tm
     model.save(other / "model.keras")
     with pytest.warns(
         UserWarning,
-        match=r"'min_length': 3}\\. .* has others, which are not used: {'beam_size': 3}",
+        match=r"'min_length': 3}\. .* has others, which are not used: {'beam_size': 3}",
     ):
         assert load_run(other, SearchChanges(4))[1] == {"beam_size": 4, "min_length": 3}
     recipe.unlink()
