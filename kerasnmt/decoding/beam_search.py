@@ -13,7 +13,6 @@ from kerasnmt.decoding.buffers import (
     fill,
     read,
     reorder,
-    take_rows,
     write,
 )
 from kerasnmt.decoding.constraints import IMPOSSIBLE
@@ -21,6 +20,7 @@ from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.penalties import coverage_penalty, length_penalty
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.decoding.terms import TermAutomaton
+from kerasnmt.speed.gather import take_rows
 from kerasnmt.speed.top_k import top_k, top_sums
 
 

@@ -1,11 +1,10 @@
 """Buffers, which are structures of tensors that a search fills step by step and reorders."""
 
-import math
 from typing import Any
 
 from keras import ops, tree
 
-from kerasnmt.speed.gather import gather
+from kerasnmt.speed.gather import gather, take_rows
 
 
 def allocate(example: Any, length: int) -> Any:
@@ -60,44 +59,7 @@ def reorder(values: Any, parents: Any) -> Any:
     Returns:
         The structure with tensors `[batch, new_hypotheses, ...]`.
     """
-    indices: dict[Any, Any] = {}  # the same for all tensors with as many hypotheses
-
-    def take(value: Any) -> Any:
-        hypotheses = value.shape[1]
-        if hypotheses not in indices:
-            indices[hypotheses] = _flat_indices(value, parents, 1)
-        return gather(_joined_axes(value, 1), indices[hypotheses], axis=0)
-
-    return tree.map_structure(take, values)
-
-
-def take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
-    """Take entries of a table along an axis, those of each row by indices of its own.
-
-    For indices with as many axes as the table, `ops.take_along_axis` gives the same with more ops.
-
-    Args:
-        table: `[*rows, n, *entry]`, where `rows` are `axis` axes.
-        indices: Int32 `[*rows, *new]`, below n.
-        axis: Axis of the entries.
-
-    Returns:
-        `[*rows, *new, *entry]`.
-    """
-    return gather(_joined_axes(table, axis), _flat_indices(table, indices, axis), axis=0)
-
-
-def _joined_axes(table: Any, axis: int) -> Any:
-    """Join the axes up to this one."""
-    entry = table.shape[axis + 1 :]
-    return ops.reshape(table, (-1, *(ops.shape(table)[axis + 1 :] if None in entry else entry)))
-
-
-def _flat_indices(table: Any, indices: Any, axis: int) -> Any:
-    """Return the indices of `take_rows` for the joined axes of the table."""
-    *rows, count = ops.shape(table)[: axis + 1]
-    starts = ops.arange(math.prod(rows), dtype="int32") * count
-    return ops.reshape(starts, (-1, *rows[1:], *[1] * (len(indices.shape) - axis))) + indices
+    return tree.map_structure(lambda value: take_rows(value, parents), values)
 
 
 def batch_major(buffers: Any) -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 
 from keras import ops
 
-from kerasnmt.decoding.buffers import take_rows
 from kerasnmt.decoding.search_options import SearchOptions
 from kerasnmt.decoding.terms import KINDS, TermAutomaton
+from kerasnmt.speed.gather import take_rows
 
 IMPOSSIBLE = -1e9
 """Log-probability of an impossible token. It is finite, so that sums and JSON stay valid."""
@@ -110,7 +110,7 @@ def _without_repetition(log_probabilities: Any, history: Any, time: Any, size: i
     ends = ops.arange(size - 1, length, dtype="int32")  # last indices of all n-grams
     repeated = ends <= time[..., None]
     for offset in range(1, size):
-        last = ops.take_along_axis(history, ops.maximum(time - offset + 1, 0)[..., None], axis=-1)
+        last = take_rows(history, ops.maximum(time - offset + 1, 0)[..., None], axis=2)
         earlier = history[..., size - 1 - offset : length - offset]
         repeated = ops.logical_and(repeated, earlier == last)
 
@@ -193,4 +193,4 @@ def _at(prefix_ids: Any, time: Any, pad_id: int) -> Any:
     """Return the token of a prefix at `time`, or padding after it, int32 `[batch, hypotheses]`."""
     length = ops.shape(prefix_ids)[1]
     padded = ops.pad(prefix_ids, ((0, 0), (0, 1)), constant_values=pad_id)
-    return ops.take_along_axis(padded, ops.minimum(time, length), axis=1)
+    return take_rows(padded, ops.minimum(time, length))

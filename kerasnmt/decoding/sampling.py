@@ -9,7 +9,7 @@ from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.hypotheses import Hypotheses
 from kerasnmt.decoding.paths import Paths
 from kerasnmt.decoding.random_numbers import row_keys, uniforms
-from kerasnmt.speed.gather import gather
+from kerasnmt.speed.gather import gather, take_rows
 from kerasnmt.speed.top_k import top_k
 
 # Greatest `top_k` for which the blocks of `top_k` are faster than a search of whole rows.
@@ -58,7 +58,7 @@ class Sampling(Paths):
         shape = (*ops.shape(index)[:2], ops.shape(best)[-1])  # the first step has one hypothesis
 
         def at_index(values: Any) -> Any:
-            return ops.take_along_axis(ops.broadcast_to(values, shape), index, axis=-1)[..., 0]
+            return take_rows(ops.broadcast_to(values, shape), index, axis=2)[..., 0]
 
         return ops.cast(at_index(ids), "int32"), at_index(best)
 

@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
-from kerasnmt.decoding.buffers import take_rows
 from kerasnmt.ids import UNKNOWN_ID
-from kerasnmt.speed.gather import gather
+from kerasnmt.speed.gather import gather, take_rows
 
 # Number of a token that equals no other token.
 _NO_TOKEN = -9
@@ -96,7 +95,7 @@ class TermAutomaton:
         # The size of the shortest alternative of each term, and 0 for no term.
         lead = ops.where(ops.logical_or(lead < 0, ops.arange(count + 1) == count), 0, lead)
         # Tokens that an alternative has, with the end token, beyond the shortest of its term.
-        beyond = lengths + 1 - ops.take_along_axis(lead, groups, axis=1)
+        beyond = lengths + 1 - take_rows(lead, groups)
 
         ids, owners, places = _in_a_row(terms.ids, real)
         opens, closes = self.kinds(ids)
@@ -112,7 +111,7 @@ class TermAutomaton:
         following = self._following(ids, tokens, places, begun, boundary, closing)
 
         def of_owners(values: Any) -> Any:
-            return ops.take_along_axis(values, owners, axis=1)
+            return take_rows(values, owners)
 
         def of_terms(values: Any) -> Any:
             return _greatest(values, of_owners(groups), count + 1)
@@ -172,7 +171,7 @@ class TermAutomaton:
             ids: Tokens.
         """
         choice = self.choice_of(ids, tables["tokens"])[..., None]
-        packed = ops.take_along_axis(state["choices"], choice, axis=-1)
+        packed = take_rows(state["choices"], choice, axis=2)
         met = ops.where(packed % 4 > 1, state["confirmed"], state["met"])
         return {"node": packed[..., 0] // 4, "met": met}
 
@@ -275,7 +274,7 @@ class TermAutomaton:
         choice = ops.where(real, self.choice_of(ids, tokens), 0)
         shape = ops.shape(begun)
         indices = ops.broadcast_to(choice[:, None], shape)
-        begins = ops.take_along_axis(boundary, indices, axis=2)
+        begins = take_rows(boundary, indices, axis=2)
         begins = ops.logical_and(begins, ops.equal(places, 0)[:, None])
         goes_on = ops.logical_and(ops.logical_or(begun, begins), real[:, None])
         # Of the alternatives that the token continues, the first of the longest is the node.
@@ -358,7 +357,7 @@ def _in_a_row(ids: Any, real: Any) -> tuple[Any, Any, Any]:
         most = ops.max(ops.sum(ops.cast(real, "int32"), axis=-1), initial=1)
         order = order[:, :most]
     index = order % size
-    tokens = ops.take_along_axis(ops.reshape(ids, (rows, -1)), index, axis=1)
+    tokens = take_rows(ops.reshape(ids, (rows, -1)), index)
     return ops.where(order < size, tokens, _NO_TOKEN), index // length, index % length
 
 
@@ -390,12 +389,12 @@ def _shared(ids: Any, places: Any, opens: Any, closes: Any) -> Any:
     second = ops.broadcast_to(second[:, None], ops.shape(first))
     inside = ops.logical_and(first >= 0, second >= 0)
     before = ops.reshape(ops.where(inside, first * size + second, 0), (rows, -1))
-    before = ops.take_along_axis(ops.reshape(sums, (rows, -1)), before, axis=1)
+    before = take_rows(ops.reshape(sums, (rows, -1)), before)
     before = ops.where(inside, ops.reshape(before, (rows, size, size)), 0)
     fits = ops.logical_and(ops.equal(sums, before), places[:, :, None] >= places[:, None])
     after = ops.reshape(ops.maximum(first, 0), (rows, -1))
-    after = ops.reshape(ops.take_along_axis(closes, after, axis=1), (rows, size, size))
-    starts = ops.take_along_axis(opens, ops.maximum(index - places, 0), axis=1)[:, None]
+    after = ops.reshape(take_rows(closes, after), (rows, size, size))
+    starts = take_rows(opens, ops.maximum(index - places, 0))[:, None]
     whole = ops.equal(places[:, :, None], places[:, None])
     boundary = ops.logical_or(whole, ops.logical_or(after, starts))
     return ops.logical_and(ops.logical_and(fits, boundary), real[:, :, None])

@@ -1,5 +1,6 @@
 """Entries of a table by their indices."""
 
+import math
 from typing import Any
 
 import keras
@@ -16,9 +17,38 @@ def gather(table: Any, indices: Any, axis: int = 0) -> Any:
         indices: Integers in `[0, n)`.
         axis: Axis of the entries.
     """
-    symbolic = any(isinstance(one, keras.KerasTensor) for one in (table, indices))
-    if keras.backend.backend() != "tensorflow" or symbolic:
+    if not _on_tensorflow(table, indices):
         return ops.take(table, indices, axis=axis)
     import tensorflow as tf
 
     return tf.gather(table, indices, axis=axis)
+
+
+def take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
+    """Take entries of a table along an axis, those of each row by indices of its own.
+
+    For indices with as many axes as the table, `ops.take_along_axis` gives the same. On TensorFlow,
+    it has about 50 ops for negative indices and for axes that are broadcast.
+
+    Args:
+        table: `[*rows, n, *entry]`, where `rows` are `axis` axes.
+        indices: Integers `[*rows, *new]` in `[0, n)`.
+        axis: Axis of the entries.
+
+    Returns:
+        `[*rows, *new, *entry]`.
+    """
+    if _on_tensorflow(table, indices):
+        import tensorflow as tf
+
+        return tf.gather(table, indices, axis=axis, batch_dims=axis)
+    *rows, count = ops.shape(table)[: axis + 1]
+    starts = ops.arange(math.prod(rows), dtype="int32") * count
+    starts = ops.reshape(starts, (-1, *rows[1:], *[1] * (len(indices.shape) - axis)))
+    joined = ops.reshape(table, (-1, *ops.shape(table)[axis + 1 :]))
+    return ops.take(joined, starts + indices, axis=0)
+
+
+def _on_tensorflow(*values: Any) -> bool:
+    symbolic = any(isinstance(value, keras.KerasTensor) for value in values)
+    return keras.backend.backend() == "tensorflow" and not symbolic

@@ -1,6 +1,6 @@
 """Conversion of texts to ids and back, for models that translate."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -200,19 +200,18 @@ class TranslationCodec:
         numbers = tf.ragged.range(terms.row_lengths()).flat_values + 1
         numbers = tf.where(forbidden, 0, tf.cast(numbers, tf.int32))
         texts = _split(tf.strings.regex_replace(flat, f"^{NOT}", ""), OR)
-        numbers = tf.repeat(numbers, texts.row_lengths())
-        rows = tf.repeat(terms.value_rowids(), texts.row_lengths())
+        owners = texts.value_rowids()
+        numbers, rows = tf.gather(numbers, owners), tf.gather(terms.value_rowids(), owners)
         flat = tf.strings.strip(texts.flat_values)
         # Remove empty alternatives, and number the others of each row.
-        real = flat != ""
-        flat, numbers, rows = (tf.boolean_mask(one, real) for one in (flat, numbers, rows))
+        flat, numbers, rows = _taken((flat, numbers, rows), flat != "")
         unknown_words = None
         if self.copies:
             unknown_words = tf.gather(source.unknown_words, rows)
         forms = self.target_tokenizer.phrase_ids(flat, unknown_words)
         written = self.target_tokenizer.detokenize(forms[0], unknown_words)
         forms = [form[:, : max_length + 1] for form in forms]
-        known = [tf.reduce_all(form != UNKNOWN_ID, axis=1) for form in forms]
+        known = [_all_known(form) for form in forms]
         written = tf.where(known[0], written, "")
         lengths = [tf.cast(form.row_lengths(), tf.int32) for form in forms]
         sizes = tf.add_n(lengths)
@@ -225,22 +224,22 @@ class TranslationCodec:
             for one, length in zip(known, lengths, strict=True)
         ]
         # First, a row has all alternatives in the first form.
-        rows_of_ids = tf.concat([rows[one] for one in kept], axis=0)
+        of_forms = [
+            _taken((form, numbers, rows), one) for form, one in zip(forms, kept, strict=True)
+        ]
+        *of_ids, rows_of_ids = (tf.concat(one, axis=0) for one in zip(*of_forms, strict=True))
         order = tf.argsort(rows_of_ids, stable=True)
+        in_order = tf.gather(rows_of_ids, order)
 
         def by_row(values: Any) -> Any:
-            values = tf.gather(tf.concat(values, axis=0), order)
-            in_order = tf.gather(rows_of_ids, order)
-            padded = tf.RaggedTensor.from_value_rowids(values, in_order, terms.nrows()).to_tensor()
+            padded = _ragged(tf.gather(values, order), in_order, terms.nrows()).to_tensor()
             # A batch without terms has one alternative, which is empty.
             missing = [[0, tf.maximum(0, 1 - size)] for size in tf.unstack(tf.shape(padded))[1:]]
             return tf.pad(padded, [[0, 0], *missing])
 
-        return EncodedTerms(
-            by_row([tf.ragged.boolean_mask(*one) for one in zip(forms, kept, strict=True)]),
-            by_row([numbers[one] for one in kept]),
-            tf.RaggedTensor.from_value_rowids(written, rows, terms.nrows()).to_tensor(""),
-        )
+        ids, numbers = map(by_row, of_ids)
+        written = _ragged(written, rows, terms.nrows()).to_tensor("")
+        return EncodedTerms(ids, numbers, written)
 
     def teacher_forced(
         self, source: EncodedSource, target: tf.RaggedTensor
@@ -343,6 +342,23 @@ def _one_a_row(ids: tf.Tensor, source: EncodedSource) -> tuple[tf.Tensor, tf.Rag
 def _split(text: tf.Tensor, separator: str) -> tf.RaggedTensor:
     """Split texts into at most `MOST_TERMS` parts, without the text after them."""
     return tf.strings.split(text, separator, maxsplit=MOST_TERMS)[:, :MOST_TERMS]
+
+
+def _all_known(ids: tf.RaggedTensor) -> tf.Tensor:
+    """Return whether a row has no unknown id, with fewer ops than `tf.reduce_all`."""
+    known = tf.cast(ids.values != UNKNOWN_ID, tf.int32)
+    return tf.math.unsorted_segment_min(known, ids.value_rowids(), ids.nrows()) > 0
+
+
+def _taken(values: Iterable[Any], where: tf.Tensor) -> list[Any]:
+    """Take the entries where a mask is True, with fewer ops than `tf.boolean_mask`."""
+    places = tf.squeeze(tf.where(where), 1)
+    return [tf.gather(one, places) for one in values]
+
+
+def _ragged(values: Any, rows: tf.Tensor, count: tf.Tensor) -> tf.RaggedTensor:
+    """Return the values of each row, for rows in order."""
+    return tf.RaggedTensor.from_value_rowids(values, rows, count, validate=False)
 
 
 def _tokenize(tokenizer: Tokenizer, text: tf.Tensor, alpha: float | None) -> tf.RaggedTensor:

@@ -9,6 +9,7 @@ from kerasnmt.layers.attention.shapes import real_positions
 from kerasnmt.layers.composite import Composite
 from kerasnmt.layers.on_rows import on_rows
 from kerasnmt.layers.orthogonal import Orthogonal
+from kerasnmt.speed.gather import take_rows
 
 
 class Score(Composite, keras.layers.Layer):
@@ -281,7 +282,7 @@ class LocationScore(Score):
         positions = real_positions(mask)
         columns = ops.cast(ops.maximum(positions, 0.0), "int32")
         columns = ops.broadcast_to(columns, ops.shape(scores))
-        scores = ops.take_along_axis(scores, columns, axis=-1)
+        scores = take_rows(scores, columns, axis=len(scores.shape) - 1)
         return scores, ops.logical_and(mask, positions < self.max_length)
 
 

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, Self
 
 from keras import ops
 
+from kerasnmt.speed.gather import take_rows
+
 IMPOSSIBLE = -1e9
 
 
@@ -94,7 +96,7 @@ def with_copies(
     extended = ops.concatenate([generated, ops.full_like(weights, IMPOSSIBLE)], axis=-1)
     ids = ops.broadcast_to(words.ids[:, None, :], ops.shape(weights))
     copied = words.copied(weights)
-    mixed = ops.take_along_axis(extended, ids, axis=-1)
+    mixed = take_rows(extended, ids, axis=2)
     mixed = ops.where(copied > 0, ops.logaddexp(mixed, log_copy + log_of(copied)), mixed)
     # No column is written twice, because LiteRT would add the values. A later position of a word
     # writes to one of the last columns, which has no word and stays impossible.

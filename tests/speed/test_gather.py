@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kerasnmt.decoding.buffers import take_rows
+from kerasnmt.speed.gather import take_rows
 
 
 @pytest.mark.parametrize(
