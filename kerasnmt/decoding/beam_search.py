@@ -116,8 +116,7 @@ class Beam:
         ranks = self.ranks(now)
         reachable = ops.where(now["ended"], IMPOSSIBLE, self._reachable(now))
         # Keras needs an initial value if there are no rows.
-        initial = IMPOSSIBLE if reachable.shape[0] == 0 else None
-        most = ops.max(reachable, axis=1, keepdims=True, initial=initial)
+        most = ops.max(reachable, axis=1, keepdims=True, initial=-float("inf"))
         certain = ops.logical_and(now["ended"], ranks >= most)
         wanting = ops.sum(ops.cast(certain, "int32"), axis=1) < self.n_best
         return ops.logical_and(now["time"] < self.options.max_length, wanting)
@@ -131,7 +130,8 @@ class Beam:
         ranks = ops.where(ended, self.ranks(now), IMPOSSIBLE)
         slots = ops.arange(self.options.beam_size, dtype="int32")
         is_best = ops.cast(ops.argmax(ranks, axis=1), "int32")[:, None] == slots
-        reaches = self._reachable(now) >= ops.max(ranks, axis=1, keepdims=True)
+        best = ops.max(ranks, axis=1, keepdims=True, initial=-float("inf"))
+        reaches = self._reachable(now) >= best
         possible = now["scores"] > IMPOSSIBLE / 2
         return ops.logical_and(possible, ops.where(ended, is_best, reaches))
 

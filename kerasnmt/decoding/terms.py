@@ -301,8 +301,8 @@ class TermAutomaton:
         of_kept, of_all = (ops.sum(ops.where(one, lead, 0), axis=-1) for one in (kept, lacking))
         anew = ops.where(facts[..., -3] > 0, of_all + 2, of_kept + 1)
         # Or an alternative continues that has begun, or that can begin here.
-        of_word = of_kept + ops.min(ops.where(kept, if_word, _MANY), axis=-1)
-        of_part = of_all + ops.min(ops.where(lacking, if_not, _MANY), axis=-1)
+        of_word = of_kept + ops.min(ops.where(kept, if_word, _MANY), axis=-1, initial=_MANY)
+        of_part = of_all + ops.min(ops.where(lacking, if_not, _MANY), axis=-1, initial=_MANY)
         least = ops.minimum(anew, ops.minimum(of_word, of_part))
         return ops.where(tables["has_terms"][:, None, None], least, 0)
 

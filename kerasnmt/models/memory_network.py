@@ -126,7 +126,7 @@ class MemoryNetwork(TextModel):
         # Padding, the unknown word, and the start and end tokens are not answers.
         words = log_probabilities[:, FIRST_WORD_ID:]
         best = ops.cast(ops.argmax(words, axis=-1), "int32")
-        return best + FIRST_WORD_ID, ops.max(words, axis=-1)
+        return best + FIRST_WORD_ID, ops.max(words, axis=-1, initial=-float("inf"))
 
     def inspect(self, inputs: dict[str, Any]) -> tuple[Any, Any]:
         """Return the log-probabilities of all answers, and where each hop looked.

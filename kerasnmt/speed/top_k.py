@@ -70,7 +70,9 @@ def top_sums(scores: Any, gains: Any, ranks: Any) -> tuple[Any, Any, Any]:
     gains = _padded(gains, missing if known else missing + k * size)
     count = ops.shape(gains)[-1] // size  # blocks of a hypothesis
     blocks = ops.reshape(gains, (-1, size))
-    greatest = ops.reshape(ops.max(blocks, axis=-1), (rows, hypotheses, count))
+    # Keras needs an initial value if there are no rows.
+    greatest = ops.max(blocks, axis=-1, initial=-float("inf"))
+    greatest = ops.reshape(greatest, (rows, hypotheses, count))
     greatest = greatest + ops.expand_dims(scores, -1)
     _, chosen = _top(ops.reshape(greatest, (rows, hypotheses * count)), k)
     # Ascending order, so that the first of equal sums is found. `ops.sort` needs more ops.

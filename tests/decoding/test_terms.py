@@ -8,6 +8,7 @@ from kerasnmt.decoding import Terms
 from tests.decoding.test_search import (
     END,
     IMPOSSIBLE,
+    LENGTH,
     PAD,
     Toy,
     penalised,
@@ -165,6 +166,10 @@ def test_rows_without_terms_equal_the_plain_search():
         np.testing.assert_array_equal(found.ids[row], plain.ids[row])
         np.testing.assert_array_equal(found.scores[row], plain.scores[row])
         np.testing.assert_array_equal(found.records["node"][row], plain.records["node"][row])
+
+
+def test_an_empty_batch():
+    assert Toy(rows=0).search(terms=terms_of([], **PIECES)).ids.shape == (0, 1, LENGTH)
 
 
 def test_rows_do_not_see_each_other():

@@ -196,6 +196,8 @@ def test_answers_match_the_ids(text_model):
     rows = [(story, question, "home") for story, question in zip(stories, questions, strict=True)]
     (batch,) = story_batches(rows, model.source_tokenizer, max_sentences=3, shuffle=False)
     ids, _ = model.answer_ids(batch[0])
+    none = model.answer_ids({name: values[:0] for name, values in batch[0].items()})
+    assert none[0].shape == none[1].shape == (0,)
     expected = [WORDS[index - 4] for index in np.array(ids)]
     answers = model.answer(stories, questions)
     assert answers[:3] == expected[:3] and answers[3] == ""  # a question without words

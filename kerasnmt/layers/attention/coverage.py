@@ -179,5 +179,6 @@ class DoublyStochastic(Composite, keras.layers.Layer):
         """Return the loss of whole targets, a float32 scalar; see `Coverage.loss`."""
         mask = ops.cast(target_mask, "float32")
         looked = ops.sum(weights * mask[..., None], axis=1)
-        total = ops.sum(ops.max(mask, axis=1) * ops.sum(ops.square(1.0 - looked), axis=-1))
+        real = ops.max(mask, axis=1, initial=0.0)
+        total = ops.sum(real * ops.sum(ops.square(1.0 - looked), axis=-1))
         return self.loss_weight * total / ops.maximum(ops.sum(mask), 1.0)

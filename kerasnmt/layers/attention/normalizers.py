@@ -116,8 +116,6 @@ class Entmax(Normalizer):
 
     def normalize(self, scores: Any, mask: Any) -> Any:
         """Return the weights of float32 scores; see `Normalizer.call`."""
-        if scores.shape[-1] == 0:
-            return scores
         if mask is None:
             return self._differentiable(scores)
         real = ops.cast(mask, "float32")
@@ -163,7 +161,8 @@ class Entmax(Normalizer):
         Returns:
             d, `[..., size]`, and r, `[..., 1]`.
         """
-        highest = ops.max(scores, axis=-1, keepdims=True)
+        # Keras needs an initial value if there are no rows.
+        highest = ops.max(scores, axis=-1, keepdims=True, initial=-float("inf"))
         distances = ops.minimum((self.alpha - 1.0) * (highest - scores), 1.0)
         return distances, self._radius(distances)
 
@@ -230,7 +229,7 @@ class Sparsemax(Entmax):
         """Return the radius, from sorted distances."""
         counts = ops.cumsum(ops.ones_like(distances), axis=-1)
         sums = 1.0 + ops.cumsum(ops.sort(distances, axis=-1), axis=-1)
-        return ops.min(sums / counts, axis=-1, keepdims=True)
+        return ops.min(sums / counts, axis=-1, keepdims=True, initial=1.0)
 
 
 NORMALIZERS = {"softmax": Softmax, "sparsemax": Sparsemax, "entmax15": Entmax15}

@@ -50,7 +50,7 @@ def entmax_loss(normalizer: Entmax, logits: Any, ids: Any) -> tuple[Any, Any, An
         # Where p_i > 0, p_i^(alpha - 1) = r - d_i. So the sums of the loss are that of p_i d_i.
         spread = (alpha - 1.0) * ops.sum(probabilities * distances, axis=-1, keepdims=True)
         base = (1.0 - radius - spread) / (alpha * (alpha - 1.0))
-        base = base + ops.max(logits, axis=-1, keepdims=True)
+        base = base + ops.max(logits, axis=-1, keepdims=True, initial=-float("inf"))
         mean = ops.mean(logits, axis=-1, keepdims=True)
         outputs = [log_or_impossible(of_ids(probabilities)), mean - base, of_ids(logits) - base]
 

@@ -128,6 +128,7 @@ def test_mask(name, run):
     # Padding has no influence.
     np.testing.assert_allclose(weights[0, :3], normalizer(SCORES[:1, :3])[0], atol=1e-6)
     assert normalizer(SCORES[:, :0], MASK[:, :0]).shape == (3, 0)
+    assert normalizer(SCORES[:0], MASK[:0]).shape == (0, 4)
     assert weights.dtype == "float32"
 
 

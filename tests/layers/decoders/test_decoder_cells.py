@@ -469,3 +469,4 @@ def test_doubly_stochastic_by_hand():
     real = np.array([[True, True], [True, False], [False, False]])
     expected = 2 * (0.4**2 + 0.4**2 + 0.7**2 + 0.3**2) / 3
     np.testing.assert_allclose(DoublyStochastic(2.0).loss(weights, real), expected, rtol=1e-6)
+    assert DoublyStochastic(2.0).loss(weights[:0], real[:0]) == 0

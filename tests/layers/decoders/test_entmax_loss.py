@@ -100,6 +100,9 @@ def test_generator(normalizer):
             np.testing.assert_allclose(values[ids > 0], getattr(whole, one)[ids > 0], rtol=1e-5)
     chosen = np.take_along_axis(every, ids[..., None], -1)[..., 0]
     np.testing.assert_allclose(whole.log, chosen, rtol=1e-5)
+    # An empty batch, and a batch of padding.
+    assert generator(features[:0], targets=Targets(ids[:0])).log.shape == (0, 3)
+    assert generator(features, targets=Targets.real(0 * ids)).log.shape == (2, 3)
 
 
 def test_errors(make_pointer_model):
