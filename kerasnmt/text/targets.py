@@ -8,9 +8,9 @@ from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 def with_end(ids: tf.RaggedTensor) -> tf.RaggedTensor:
     """Append the end token to ids, int32 `[batch, (length)]`."""
     # `tf.concat` of ragged tensors takes a hundred ops.
-    rows = tf.range(ids.nrows(), dtype=ids.row_splits.dtype)
-    ends = ids.row_splits[1:] + rows
-    places = tf.range(tf.size(ids.values, ends.dtype), dtype=ends.dtype) + ids.value_rowids()
+    count = ids.nrows()
+    ends = ids.row_splits[1:] + tf.range(count)
+    places, _ = tf.raw_ops.ListDiff(x=tf.range(tf.size(ids.values, ends.dtype) + count), y=ends)
     values = tf.dynamic_stitch(
         [tf.cast(places, tf.int32), tf.cast(ends, tf.int32)],
         [ids.values, tf.fill(tf.shape(ends), END_ID)],

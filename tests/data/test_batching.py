@@ -22,8 +22,6 @@ from kerasnmt.text import (
     word_indices,
 )
 
-pytestmark = pytest.mark.long("makes a pipeline of tf.data for each case")
-
 LETTERS = CharacterTokenizer("abcdefghij")  # ids 4 to 13
 DIGITS = CharacterTokenizer("0123456789")
 
