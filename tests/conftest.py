@@ -19,6 +19,9 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
 
+# Otherwise tf2onnx would copy a graph before each optimization, and hide the errors.
+os.environ.setdefault("TF2ONNX_CATCH_ERRORS", "FALSE")
+
 import numpy as np
 import pytest
 
