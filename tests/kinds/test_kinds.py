@@ -8,13 +8,13 @@ from werkzeug.test import Client
 from kerasnmt.kinds import Kind, TextField, code, kind_of, kinds, register_kind, registry
 from kerasnmt.kinds.kind import Usage
 from kerasnmt.models import Seq2Seq
-from kerasnmt.serving import ExportModule
 from kerasnmt.serving.contract.caption_contract import CaptionContract
 from kerasnmt.serving.contract.export_contract import declared_contract
 from kerasnmt.serving.contract.story_contract import StoryContract
 from kerasnmt.serving.contract.translation_contract import ContextContract, TranslationContract
 from kerasnmt.serving.protocol.meta_graph import Signature
 from kerasnmt.tasks import TranslationTask, Translator, task_of
+from tests.serving.conftest import only_signatures
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,7 @@ def table_kind(monkeypatch):
     register_kind(TableKind())
 
 
-@pytest.fixture
-def without_attention(monkeypatch):
-    """Export without the signature `attention`, which is optional, because each takes seconds."""
-    names = ("serving_default", "n_best")
-    kept = property(lambda self: {name: self._task.signatures[name] for name in names})
-    monkeypatch.setattr(ExportModule, "signatures", kept)
-
-
-@pytest.mark.usefixtures("table_kind", "without_attention")
+@pytest.mark.usefixtures("table_kind")
 def test_a_new_kind_works_everywhere(
     table_model, kerasnmt, load_export_once, served_here, tmp_path, monkeypatch
 ):
@@ -143,7 +135,8 @@ def test_a_new_kind_works_everywhere(
 
     # The export is loaded once, below.
     monkeypatch.setattr("kerasnmt.serving.runtimes.saved_model.export._try_out", lambda *_: None)
-    version = table_model.export(str(tmp_path / "tables/1"), beam_size=2, max_length=8)
+    with only_signatures("serving_default", "n_best"):
+        version = table_model.export(str(tmp_path / "tables/1"), beam_size=2, max_length=8)
     loaded = load_export_once(Path(version))
     exported = Translator(loaded).ask({"table": TABLES})
     assert [text for text, _ in exported] == [text for text, _ in answers]

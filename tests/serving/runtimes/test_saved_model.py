@@ -17,7 +17,7 @@ from kerasnmt.serving import (
 from kerasnmt.serving.contract.translation_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.protocol.meta_graph import MetaGraph
 from tests.conftest import SERVED_OPTIONS as OPTIONS
-from tests.serving.conftest import TERMS, description_of, only_default
+from tests.serving.conftest import TERMS, description_of, only_signatures
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_export_translates_as_the_model_does(expected, word_model, sentences):
 def test_an_export_copies(make_pointer_model, tmp_path):
     model = make_pointer_model(seed=178)
     options = {"beam_size": 1, "max_length": 6}
-    with only_default():
+    with only_signatures("serving_default"):
         model.export(str(tmp_path / "1"), **options)
     texts = ["naïve dogs , très naïve", "Zoë reads"]
     translations = Translator(load_export(tmp_path)).translate(texts)

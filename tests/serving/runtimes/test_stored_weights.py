@@ -11,7 +11,7 @@ from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.serving.runtimes.version_folder import read_description
 from kerasnmt.small_weights import as_int8
 from tests.conftest import SERVED_OPTIONS as OPTIONS
-from tests.serving.conftest import only_default
+from tests.serving.conftest import only_signatures
 
 
 def rounded(values, kind):
@@ -45,7 +45,7 @@ def small(request, word_model):
 def exported(word_model, tmp_path_factory):
     """An export with only `serving_default`."""
     folder, options = tmp_path_factory.mktemp("int8") / "1", {**OPTIONS, "beam_size": 1}
-    with only_default():
+    with only_signatures("serving_default"):
         return Path(word_model.export(folder, weights="int8", **options))
 
 

@@ -15,7 +15,7 @@ from kerasnmt.serving.runtimes.saved_model.export import load_saved_model
 from kerasnmt.serving.runtimes.saved_model.session import SavedModelSession
 from kerasnmt.text import CharacterTokenizer, SentencePieceTokenizer, WordTokenizer
 from kerasnmt.text import sentencepiece_tokenizer as pieces
-from tests.serving.conftest import only_default
+from tests.serving.conftest import only_signatures
 from tests.zoo.tiny_models import make
 
 ENGLISH = ["the dog sleeps", "a red cat drinks tea", "the cat sees a dog", "two dogs drink"]
@@ -48,7 +48,7 @@ def tokenizers():
 
 @pytest.fixture(autouse=True)
 def one_signature():
-    with only_default():
+    with only_signatures("serving_default"):
         yield
 
 
