@@ -6,13 +6,14 @@ from werkzeug.test import Client
 
 from kerasnmt.calibration import Calibration
 from kerasnmt.runtime import load
-from kerasnmt.serving import ExportModule, check_export, export_onnx, load_export
+from kerasnmt.serving import check_export, export_onnx, load_export
 from kerasnmt.serving.contract.translation_contract import TranslationContract
 from kerasnmt.serving.server.current_version import CurrentVersion
 from kerasnmt.serving.server.page_models import ExportPageModel
 from kerasnmt.serving.server.rest_app import RestApp
 from kerasnmt.serving.server.task_session import TaskSession
 from kerasnmt.tasks import Confidence, Translator, task_of
+from tests.serving.conftest import only_signatures
 from tests.tasks.test_confidence import equal
 
 OPTIONS = {"beam_size": 2, "max_length": 6}
@@ -70,11 +71,9 @@ def test_the_page_of_an_export_shows_probabilities(local, app):
 
 
 @pytest.mark.graph
-def test_exports_of_a_calibrated_model(local, model, tmp_path, monkeypatch):
-    names = {"serving_default", "confidence"}  # the others have tests of their own
-    some = property(lambda self: {name: self._task.signatures[name] for name in names})
-    monkeypatch.setattr(ExportModule, "signatures", some)
-    model.export(str(tmp_path / "saved" / "1"), **OPTIONS)
+def test_exports_of_a_calibrated_model(local, model, tmp_path):
+    with only_signatures("serving_default", "confidence"):
+        model.export(str(tmp_path / "saved" / "1"), **OPTIONS)
     written = (tmp_path / "saved" / "1" / "saved_model.pb").read_bytes()
     assert b"internal_grad_fn" not in written
     loaded = load_export(tmp_path / "saved")
