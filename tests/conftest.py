@@ -1,5 +1,6 @@
 """Settings of all tests: the CPU, TensorFlow, few messages, and fixed random numbers."""
 
+import fcntl
 import gc
 import os
 import random
@@ -225,6 +226,24 @@ def word_module(word_model):
     from kerasnmt.serving import ExportModule
 
     return ExportModule(word_model, **SERVED_OPTIONS)
+
+
+@pytest.fixture(scope="session")
+def written_once(tmp_path_factory):
+    """A function that returns a folder, which the first process of pytest-xdist writes."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+
+    def written_once(name, write):
+        folder = root / name
+        with (root / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                write(folder)
+        return folder
+
+    return written_once
 
 
 @pytest.fixture(scope="session")

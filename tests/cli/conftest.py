@@ -251,28 +251,26 @@ def other_run_folder(run_folder):
 
 
 @pytest.fixture(scope="session")
-def export_folder(run_folder):
+def export_folder(run_folder, written_once):
     """The first version of the run that `kerasnmt export` writes."""
     from kerasnmt.cli.export import export
 
-    directory = run_folder.parent / "saved_models" / "tiny"
     with pytest.MonkeyPatch.context() as monkeypatch:
         # Tests load the export again.
         monkeypatch.setattr(
             "kerasnmt.serving.runtimes.saved_model.export._try_out", lambda *_: None
         )
-        export(run_folder, directory)
-    return directory / "1"
+        exports = written_once("saved_models", lambda folder: export(run_folder, folder / "tiny"))
+    return exports / "tiny" / "1"
 
 
 @pytest.fixture(scope="session")
-def lite_folder(run_folder):
+def lite_folder(run_folder, written_once):
     """The LiteRT model of the run that `kerasnmt export --lite` writes."""
     from kerasnmt.cli.export import export
 
-    folder = run_folder.parent / "lite"
-    export(run_folder, folder, beam_size=1, weights="int8", lite=True)
-    return folder
+    options = {"beam_size": 1, "weights": "int8", "lite": True}
+    return written_once("lite", lambda folder: export(run_folder, folder, **options))
 
 
 @pytest.fixture(scope="session")

@@ -55,23 +55,24 @@ def site(make_pointer_model, onnxruntime_web, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def captions(tmp_path_factory):
+def captions(written_once):
     """A model that captions images, and its export, with the search in one graph."""
     from kerasnmt.serving import export_onnx
     from tests.serving.runtimes.onnx_models import CAPTION_OPTIONS, make_captions
 
-    model, folder = make_captions(), tmp_path_factory.mktemp("onnx") / "captions"
-    return model, export_onnx(model, folder, whole=True, **CAPTION_OPTIONS)
+    model = make_captions()
+    write = functools.partial(export_onnx, model, whole=True, **CAPTION_OPTIONS)
+    return model, str(written_once("captions", write))
 
 
 @pytest.fixture(scope="session")
-def answers(tmp_path_factory):
+def answers(written_once):
     """A memory network, and its export."""
     from kerasnmt.serving import export_onnx
     from tests.serving.runtimes.onnx_models import make_answers
 
-    model, folder = make_answers(), tmp_path_factory.mktemp("onnx") / "answers"
-    return model, export_onnx(model, folder)
+    model = make_answers()
+    return model, str(written_once("answers", lambda folder: export_onnx(model, folder)))
 
 
 @pytest.fixture(scope="session")
@@ -98,12 +99,14 @@ def in_node():
 
 
 @pytest.fixture(scope="session")
-def served_folder(word_model, tmp_path_factory):
+def served_folder(word_model, written_once):
     """The third version of an export with the name `tiny`."""
-    directory = tmp_path_factory.mktemp("served") / "tiny"
-    version = str(directory / "3")
-    assert word_model.export(version, **SERVED_OPTIONS) == version
-    return directory
+
+    def write(folder):
+        version = str(folder / "tiny" / "3")
+        assert word_model.export(version, **SERVED_OPTIONS) == version
+
+    return written_once("served", write) / "tiny"
 
 
 @pytest.fixture(scope="session")
