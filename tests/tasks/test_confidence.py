@@ -104,15 +104,15 @@ def test_every_model_agrees_with_its_scores(name, parts):
     model = make(name, **parts)
     options = {**OPTIONS, "min_length": 3, "length_penalty": 0.0}
     found = model.confidence(TEXTS, **options)
-    assert [one.text for one in found] == model.translate(TEXTS, **options)
-    for one, text in zip(found, TEXTS, strict=True):
+    translations = model.translate(TEXTS, **options)
+    assert [one.text for one in found] == translations
+    scores = model.score(TEXTS, translations)
+    for one, text, score in zip(found, TEXTS, scores, strict=True):
         assert one.log_probability == pytest.approx(one.score, abs=1e-4)
         assert (one.tokens > 0) == bool(text.strip())
         ended = one.tokens == len(one.words) + 1
         if ended and "<unk>" not in one.text:
-            assert one.log_probability == pytest.approx(
-                model.score([text], [one.text])[0], abs=1e-4
-            )
+            assert one.log_probability == pytest.approx(score, abs=1e-4)
         assert (one.probabilities >= 0).all() and (one.probabilities <= 1 + 1e-6).all()
         assert (one.margins <= one.probabilities + 1e-6).all() and (one.entropies >= -1e-6).all()
     again = model.confidence(TEXTS[::-1], batch_size=2, **options)[::-1]
