@@ -15,6 +15,8 @@ from kerasnmt.text import CharacterTokenizer
 from tests.cli.conftest import write
 from tests.serving.conftest import only_signatures
 
+pytestmark = pytest.mark.usefixtures("eagerly")
+
 RECIPE = """\
 model: {name: bahdanau_gru, units: 8}
 tokenizer: {shared: {kind: characters, tags: true}}
@@ -43,7 +45,6 @@ def tagged_run(tmp_path_factory):
     return folder
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_the_same_tags_for_all_texts(kerasnmt, tagged_run):
     """An empty line has no tags, and stays empty."""
 
@@ -64,7 +65,6 @@ def test_the_same_tags_for_all_texts(kerasnmt, tagged_run):
     )
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_given_translations(kerasnmt, tagged_run, tmp_path):
     files = {name: write(tmp_path / name, texts) for name, texts in (("w", WORDS), ("t", TAGGED))}
     target = ["--target", write(tmp_path / "target", ["walked", "a", "went", "b", "ox en"])]
@@ -77,7 +77,6 @@ def test_given_translations(kerasnmt, tagged_run, tmp_path):
         assert verb == "align" or done.out != kerasnmt(verb, *bare, *target).out
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_attention(kerasnmt, tagged_run, tmp_path):
     for name, *options in (("a.svg",), ("a.svg", "--target", "went"), ("a.html",)):
         output = ["--output", tmp_path / name, *options]
@@ -92,7 +91,6 @@ def test_attention(kerasnmt, tagged_run, tmp_path):
         assert (done.code, done.err.count("with <X>.")) == (2, 1)
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_tags_of_a_file_of_pairs(kerasnmt, tagged_run, tmp_path):
     """The same word with other tags is another sentence."""
     rows = ["walk\ta\tV;PST", "walk\tb\tV PRS", "go\tc\t"]
@@ -124,7 +122,6 @@ def test_tags_of_a_file_of_pairs(kerasnmt, tagged_run, tmp_path):
         assert (done.code, done.err.count("\n")) == (2, 1) and message in done.err
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_languages_by_any_of_their_codes(kerasnmt, tagged_run):
     for codes, tag in (
         (["de", "deu", "ger", "<de>"], "<deu>"),
@@ -141,7 +138,6 @@ def test_languages_by_any_of_their_codes(kerasnmt, tagged_run):
         assert other.out == expected  # a text keeps its own language
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_words_of_a_language_with_a_lexicon(kerasnmt, tagged_run, tmp_path):
     lexicon = write(tmp_path / "lexicon.tsv", ["walk\tw ɔː k", "", "go \t ɡ oʊ", "walk\tsecond"])
     arguments = ("translate", tagged_run, "--language", "de", "--search", "split_words=true")
@@ -264,7 +260,6 @@ def test_requests_without_texts(kerasnmt, tagged_run, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "runtime", ["tensorflow", pytest.param("onnx", marks=pytest.mark.thorough("another runtime"))]
 )
-@pytest.mark.usefixtures("eagerly")
 def test_an_export_knows_its_tags(kerasnmt, load_once, tagged_run, tmp_path, runtime):
     options = ("--runtime", runtime, "--language", "de")
     with only_signatures("serving_default"):
@@ -282,7 +277,6 @@ def test_an_export_knows_its_tags(kerasnmt, load_once, tagged_run, tmp_path, run
     assert (done.code, done.err.count("with <XX>.")) == (2, 1)
 
 
-@pytest.mark.usefixtures("eagerly")
 def test_each_model_of_a_comparison_gets_its_own_tags(kerasnmt, tagged_run, tmp_path):
     letters = CharacterTokenizer([*"abcdefghijklmnopqrstuvwxyz"])
     sources = CharacterTokenizer(["<de>", "<nl>", *"acegklow"])

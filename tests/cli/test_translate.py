@@ -368,6 +368,7 @@ def test_without_the_package_for_grpc(kerasnmt, monkeypatch):
     assert "pip install 'kerasnmt[serve]'" in done.err
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_an_export_takes_terms_as_a_run(kerasnmt, run_folder, export_folder, tmp_path):
     terms = tmp_path / "terms.txt"
     terms.write_text("Hund\tHaus|Mann\n\n!Hund\n")
