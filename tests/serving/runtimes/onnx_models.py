@@ -19,6 +19,7 @@ TERMS = {
 }
 SIZES = {"embedding_dim": 6, "units": 6, "dropout": 0.0}
 TRANSFORMER = {"units": 8, "num_heads": 2, "hidden_units": 8, "dropout": 0.0}
+TRANSFORMER |= {"encoder_layers": 2, "decoder_layers": 2}
 # Images of the size of `make_captions`, of other sizes, in gray, and with alpha.
 CAPTION_OPTIONS = {"beam_size": 3, "min_length": 3, "max_length": 6}
 SHAPES = [(8, 8, 3), (31, 17, 3), (5, 90, 1), (8, 8, 4), (40, 40, 3)]
@@ -30,7 +31,7 @@ def make(name, seed=56, **options):
     """Create a tiny model with large random weights."""
     tokenizer = WordTokenizer(WORDS)
     sizes = TRANSFORMER if name.startswith("transformer") else SIZES
-    model = fill(zoo.get_model(name)(tokenizer, **sizes, **options), seed, scale=1.3)
+    model = fill(zoo.get_model(name)(tokenizer, **{**sizes, **options}), seed, scale=1.3)
     if name.startswith("transformer"):
         for weight in model.weights:  # random norms would make all words alike
             if "norm" in weight.path:

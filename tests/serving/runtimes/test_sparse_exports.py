@@ -16,9 +16,7 @@ thorough = pytest.mark.thorough("another model, or another runtime")
 MODELS = {
     "entmax15": lambda words: zoo.bahdanau_gru(words, **SIZES, normalizer="entmax15"),
     "sparsemax": lambda words: zoo.luong_local_p_lstm(words, **SIZES, normalizer="sparsemax"),
-    "heads": lambda words: zoo.transformer_tiny(
-        words, **TRANSFORMER, encoder_layers=1, decoder_layers=1, normalizer="entmax15"
-    ),
+    "heads": lambda words: zoo.transformer_tiny(words, **TRANSFORMER, normalizer="entmax15"),
     "temperature": lambda words: zoo.bahdanau_gru(
         words, **SIZES, normalizer=Softmax(temperature=0.5)
     ),
