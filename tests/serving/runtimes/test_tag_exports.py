@@ -17,7 +17,8 @@ TEXTS = ["<v><w>ab", "<w><v>ab", "a<v>b<w>", "ab", "<v> <w>", "b <v> a", "", "<v
 def make(name):
     source, target = CharacterTokenizer(["a", "<v>", "b", " ", "<w>"]), WordTokenizer(list("abcd"))
     if name == "transformer_tiny":
-        model = zoo.transformer_tiny(source, target, **TRANSFORMER, tags="sum")
+        sizes = {**TRANSFORMER, "encoder_layers": 1, "decoder_layers": 1}
+        model = zoo.transformer_tiny(source, target, **sizes, tags="sum")
     else:
         model = zoo.get_model(name)(source, target, **SIZES, tags="concat")
     return fill(model, 5, scale=1.3)
