@@ -15,9 +15,9 @@ import pytest
 from kerasnmt.cli.loading import SearchChanges, load_run, load_translator
 from kerasnmt.cli.main import main
 from tests.conftest import PATIENCE
-from tests.serving.conftest import served_here
+from tests.serving.conftest import served_here, untraced
 
-__all__ = ["served_here"]
+__all__ = ["served_here", "untraced"]
 
 RECIPE = """\
 model: {name: bahdanau_gru, units: 8, embedding_dim: 6, dropout: 0.0}

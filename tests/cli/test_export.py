@@ -7,7 +7,6 @@ import urllib.request
 
 import pytest
 
-from kerasnmt.serving import ExportModule
 from tests.cli.conftest import WITHOUT_TENSORFLOW
 from tests.conftest import PATIENCE
 
@@ -17,14 +16,11 @@ def described(version):
     return description["beam_size"], description["weights"]
 
 
-def test_versions(kerasnmt, run_folder, export_folder, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("untraced")
+def test_versions(kerasnmt, run_folder, export_folder, tmp_path):
     assert (export_folder.name, described(export_folder)) == ("1", (3, "float32"))  # by the recipe
     directory = tmp_path / "en_de"
     shutil.copytree(export_folder, directory / "1")
-    # No graph is traced, because the test checks only the written options.
-    monkeypatch.setattr(ExportModule, "signatures", {})
-    monkeypatch.setattr(ExportModule, "examples", lambda self: {})
-    monkeypatch.setattr("kerasnmt.serving.runtimes.saved_model.export._try_out", lambda *_: None)
     options = ["--beam-size", 2, "--search", "min_length=2", "--with", run_folder]
     done = kerasnmt("export", run_folder, directory, *options, "--weights", "int8")
     assert done == (0, f"{directory / '2'}\n", "")

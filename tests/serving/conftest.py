@@ -199,6 +199,15 @@ def only_signatures(*names):
         yield
 
 
+@pytest.fixture
+def untraced(monkeypatch):
+    """Write exports without graphs, for tests that do not run them."""
+    runtimes = "kerasnmt.serving.runtimes"
+    monkeypatch.setattr(f"{runtimes}.export_module.ExportModule.signatures", {})
+    monkeypatch.setattr(f"{runtimes}.export_module.ExportModule.examples", lambda self: {})
+    monkeypatch.setattr(f"{runtimes}.saved_model.export._try_out", lambda *_: None)
+
+
 def description_of(model, source_kind, target_kind, **options):
     """Return the description of an export of a model that translates, without its examples."""
     from kerasnmt.decoding import SearchOptions

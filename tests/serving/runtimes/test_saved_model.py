@@ -9,7 +9,6 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from kerasnmt.serving import (
-    ExportModule,
     Translator,
     export_next_version,
     load_export,
@@ -141,14 +140,6 @@ def test_bad_options_make_no_folder(word_model, tmp_path):
     with pytest.raises(ValueError, match="beam_size=0"):
         word_model.export(tmp_path / "name" / "1", beam_size=0)
     assert os.listdir(tmp_path) == []
-
-
-@pytest.fixture
-def untraced(monkeypatch):
-    """Write exports without graphs, for tests that do not run them."""
-    monkeypatch.setattr(ExportModule, "signatures", {})
-    monkeypatch.setattr(ExportModule, "examples", lambda self: {})
-    monkeypatch.setattr("kerasnmt.serving.runtimes.saved_model.export._try_out", lambda *_: None)
 
 
 @pytest.mark.usefixtures("untraced")
