@@ -23,6 +23,7 @@ from kerasnmt.decoding import beam_search, buffers
 from kerasnmt.layers import BahdanauDecoderCell, dropout, normalization
 from kerasnmt.layers.decoders import generators
 from kerasnmt.speed.adam import FusedAdam
+from kerasnmt.speed.gather import plain_take_rows
 from kerasnmt.speed.layer_normalization import layer_normalization
 from kerasnmt.speed.log_probability import token_log_probability
 from kerasnmt.speed.top_k import plain_top_sums
@@ -62,6 +63,7 @@ CASES = {
         (normalization, "layer_normalization", plain_layer_normalization),
     ),
     "gather": (search_of, GRU, (buffers, "gather", keras.ops.take)),
+    "take_rows": (search_of, GRU, (buffers, "take_rows", plain_take_rows)),
     "top_k": (search_of, GRU, (beam_search, "top_sums", plain_top_sums)),
 }
 

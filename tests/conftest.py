@@ -1,6 +1,5 @@
 """Settings of all tests: the CPU, TensorFlow, few messages, and fixed random numbers."""
 
-import fcntl
 import gc
 import os
 import random
@@ -20,7 +19,8 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
 
-# Otherwise tf2onnx would copy a graph before each optimization, and hide the errors.
+# By default, tf2onnx copies the graph before each optimization and hides errors. Exports of users
+# keep this default.
 os.environ.setdefault("TF2ONNX_CATCH_ERRORS", "FALSE")
 
 import numpy as np
@@ -231,6 +231,8 @@ def word_module(word_model):
 @pytest.fixture(scope="session")
 def written_once(tmp_path_factory):
     """A function that returns a folder, which the first process of pytest-xdist writes."""
+    import fcntl
+
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent
@@ -240,7 +242,10 @@ def written_once(tmp_path_factory):
         with (root / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not folder.exists():
-                write(folder)
+                unfinished = root / f"{name}-unfinished"
+                shutil.rmtree(unfinished, ignore_errors=True)
+                write(unfinished)
+                unfinished.rename(folder)
         return folder
 
     return written_once

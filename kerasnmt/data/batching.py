@@ -15,7 +15,7 @@ from kerasnmt.data.saving import check_finite
 from kerasnmt.data.shards import Shards
 from kerasnmt.text import Tokenizer
 from kerasnmt.text.rows import rows, texts_of
-from kerasnmt.text.targets import decoder_inputs, with_end
+from kerasnmt.text.targets import decoder_inputs, taken, with_end
 from kerasnmt.text.translation_codec import TranslationCodec
 
 # Distance between the seeds of two training runs, so that none of their epochs have the same order.
@@ -281,8 +281,7 @@ def _to_ids(
     kept = tf.minimum(ids["source_ids"].row_lengths(), ids["targets"].row_lengths()) > 0
     for one in ids.values():
         kept &= one.row_lengths() < options.max_length
-    rows = tf.squeeze(tf.where(kept), 1)  # `tf.ragged.boolean_mask` takes a hundred ops
-    pair = {name: with_end(tf.gather(one, rows)) for name, one in ids.items()}
+    pair = dict(zip(ids, map(with_end, taken(ids.values(), kept)), strict=True))
     if "links" in example:
         read = codec.source_tokenizer.normalize_source(source)
         tokens = {
@@ -290,9 +289,9 @@ def _to_ids(
             "source_tokens": tokens_of(codec.source_tokenizer, read, ids["source_ids"]),
             "target_tokens": tokens_of(codec.target_tokenizer, target, ids["targets"]),
         }
-        pair |= {name: tf.gather(one, rows) for name, one in tokens.items()}
+        pair |= zip(tokens, taken(tokens.values(), kept), strict=True)
     if "weight" in example:
-        pair["weight"] = tf.gather(example["weight"], rows)
+        (pair["weight"],) = taken([example["weight"]], kept)
     return pair
 
 

@@ -27,8 +27,8 @@ def gather(table: Any, indices: Any, axis: int = 0) -> Any:
 def take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
     """Take entries of a table along an axis, those of each row by indices of its own.
 
-    For indices with as many axes as the table, `ops.take_along_axis` gives the same. On TensorFlow,
-    it has about 50 ops for negative indices and for axes that are broadcast.
+    On TensorFlow, `ops.take_along_axis` has about 50 ops, for negative indices and for axes to
+    broadcast.
 
     Args:
         table: `[*rows, n, *entry]`, where `rows` are `axis` axes.
@@ -42,6 +42,13 @@ def take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
         import tensorflow as tf
 
         return tf.gather(table, indices, axis=axis, batch_dims=axis)
+    return plain_take_rows(table, indices, axis)
+
+
+def plain_take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
+    """Return the same with operations of Keras."""
+    if axis + 1 == len(table.shape) == len(indices.shape):
+        return ops.take_along_axis(table, indices, axis=axis)
     *rows, count = ops.shape(table)[: axis + 1]
     starts = ops.arange(math.prod(rows), dtype="int32") * count
     starts = ops.reshape(starts, (-1, *rows[1:], *[1] * (len(indices.shape) - axis)))

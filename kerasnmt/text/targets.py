@@ -1,5 +1,8 @@
 """Targets with their end token, and the decoder's inputs for targets."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import tensorflow as tf
 
 from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
@@ -7,7 +10,7 @@ from kerasnmt.ids import END_ID, PAD_ID, START_ID, UNKNOWN_ID
 
 def with_end(ids: tf.RaggedTensor) -> tf.RaggedTensor:
     """Append the end token to ids, int32 `[batch, (length)]`."""
-    # `tf.concat` of ragged tensors takes a hundred ops.
+    # `tf.concat` of ragged tensors takes a hundred ops, and `value_rowids` takes sixty.
     count = ids.nrows()
     ends = ids.row_splits[1:] + tf.range(count)
     places, _ = tf.raw_ops.ListDiff(x=tf.range(tf.size(ids.values, ends.dtype) + count), y=ends)
@@ -21,11 +24,17 @@ def with_end(ids: tf.RaggedTensor) -> tf.RaggedTensor:
 
 def kept(ids: tf.RaggedTensor, where: tf.Tensor) -> tf.RaggedTensor:
     """Keep the values `[batch, (length)]` where a mask of the flat values is True."""
-    # `tf.ragged.boolean_mask` takes a hundred ops.
-    places = tf.squeeze(tf.where(where), 1)
-    rows = tf.gather(ids.value_rowids(), places)
-    values = tf.gather(ids.flat_values, places)
+    values, rows = taken((ids.flat_values, ids.value_rowids()), where)
     return tf.RaggedTensor.from_value_rowids(values, rows, ids.nrows(), validate=False)
+
+
+def taken(values: Iterable[Any], where: tf.Tensor) -> list[Any]:
+    """Take the entries of tensors where a mask `[n]` is True.
+
+    `tf.boolean_mask` takes thirty ops, and `tf.ragged.boolean_mask` a hundred.
+    """
+    places = tf.squeeze(tf.where(where), 1)
+    return [tf.gather(one, places) for one in values]
 
 
 def padded(ids: tf.RaggedTensor) -> tf.Tensor:

@@ -1,6 +1,6 @@
 """Conversion of texts to ids and back, for models that translate."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -8,7 +8,7 @@ import tensorflow as tf
 from kerasnmt.ids import MAX_CONTEXT_LENGTH, SOURCE_IDS, UNKNOWN_ID, extended
 from kerasnmt.text.letter_case import in_sentence_case, lower, upper
 from kerasnmt.text.parts import OUTER_SPACES, starts_with
-from kerasnmt.text.targets import decoder_inputs, padded, with_end
+from kerasnmt.text.targets import decoder_inputs, padded, taken, with_end
 from kerasnmt.text.term_lines import MOST_TERM_TOKENS, MOST_TERMS, NOT, OR, SEPARATOR
 from kerasnmt.text.tokenizer import Tokenizer
 
@@ -204,7 +204,7 @@ class TranslationCodec:
         numbers, rows = tf.gather(numbers, owners), tf.gather(terms.value_rowids(), owners)
         flat = tf.strings.strip(texts.flat_values)
         # Remove empty alternatives, and number the others of each row.
-        flat, numbers, rows = _taken((flat, numbers, rows), flat != "")
+        flat, numbers, rows = taken((flat, numbers, rows), flat != "")
         unknown_words = None
         if self.copies:
             unknown_words = tf.gather(source.unknown_words, rows)
@@ -225,7 +225,7 @@ class TranslationCodec:
         ]
         # First, a row has all alternatives in the first form.
         of_forms = [
-            _taken((form, numbers, rows), one) for form, one in zip(forms, kept, strict=True)
+            taken((form, numbers, rows), one) for form, one in zip(forms, kept, strict=True)
         ]
         *of_ids, rows_of_ids = (tf.concat(one, axis=0) for one in zip(*of_forms, strict=True))
         order = tf.argsort(rows_of_ids, stable=True)
@@ -348,12 +348,6 @@ def _all_known(ids: tf.RaggedTensor) -> tf.Tensor:
     """Return whether a row has no unknown id, with fewer ops than `tf.reduce_all`."""
     known = tf.cast(ids.values != UNKNOWN_ID, tf.int32)
     return tf.math.unsorted_segment_min(known, ids.value_rowids(), ids.nrows()) > 0
-
-
-def _taken(values: Iterable[Any], where: tf.Tensor) -> list[Any]:
-    """Take the entries where a mask is True, with fewer ops than `tf.boolean_mask`."""
-    places = tf.squeeze(tf.where(where), 1)
-    return [tf.gather(one, places) for one in values]
 
 
 def _ragged(values: Any, rows: tf.Tensor, count: tf.Tensor) -> tf.RaggedTensor:

@@ -18,23 +18,29 @@ OPTIONS = [
 ]
 
 
-def stepwise(toy, prefix_ids=None, **options):
-    """Yield the sequences of row 0 that are live after each step, and at last the best one."""
+def begin(toy, prefix_ids=None, **options):
+    """Begin the search with sources of one."""
     steps = Stepwise(
         toy.step,
         SearchOptions(**{"max_length": LENGTH, "length_penalty": 0.0, **options}),
         end_id=END,
         pad_id=PAD,
     )
-    sources = np.ones((1, SOURCE_LENGTH), "int32")
-    now, told = steps.begin(
+    sources = np.ones((toy.rows, SOURCE_LENGTH), "int32")
+    begun = steps.begin(
         toy.states,
         {},
-        ops.full((1,), START, dtype="int32"),
+        ops.full((toy.rows,), START, dtype="int32"),
         ops.convert_to_tensor(sources != PAD),
         prefix_ids=prefix_ids,
         sampled_from=ops.convert_to_tensor(sources),
     )
+    return steps, *begun
+
+
+def stepwise(toy, prefix_ids=None, **options):
+    """Yield the sequences of row 0 that are live after each step, and at last the best one."""
+    steps, now, told = begin(toy, prefix_ids, **options)
     kept = [()] * told.ids.shape[1]
     while True:
         ids, parents = np.asarray(told.ids)[0].tolist(), np.asarray(told.parents)[0].tolist()
@@ -79,6 +85,12 @@ def test_a_sequence_that_cannot_win_is_not_live():
 
 
 ALL = 3**LENGTH + 100
+
+
+def test_an_empty_batch():
+    _, _, told = begin(Toy(rows=0), beam_size=3)
+    assert told.live.shape == (0, 3)
+    assert told.unfinished.shape == (0,)
 
 
 def test_a_forced_prefix_is_live_alone():

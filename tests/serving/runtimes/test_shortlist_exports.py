@@ -38,12 +38,15 @@ def model():
 
 @pytest.mark.usefixtures("eagerly")
 def test_a_saved_model_searches_as_the_model_does(model, tmp_path):
-    with only_signatures("serving_default"):
+    with only_signatures("serving_default", "with_terms"):
         model.export(str(tmp_path / "1"), **OPTIONS)
     translator = Translator(load_export(tmp_path / "1"))
     expected = model.translate(TEXTS, **OPTIONS)
     assert expected != model.translate(TEXTS, **{**OPTIONS, "shortlist": False})
     assert translator.translate(TEXTS) == expected
+    terms = [["a dog"], [], ["men"]]
+    found = translator.translate(TEXTS, terms=terms)
+    assert found == model.translate(TEXTS, terms=terms, **OPTIONS) != expected
     assert translator.description["shortlist"] is True
 
 
