@@ -63,7 +63,8 @@ def test_options_of_one_runtime(kerasnmt, run_folder, tmp_path):
 def test_a_site(kerasnmt, tmp_path):
     site = tmp_path / "site"
     done = kerasnmt("export", "sorting_pointer", site, "--runtime", "web", "--beam-size", 2)
-    assert done == (0, f"{site}\n", "")
+    assert (done.code, done.out) == (0, f"{site}\n")
+    assert done.err.startswith("The export has the license of sorting_pointer: apache-2.0. ")
     description = json.loads((site / "model/kerasnmt.json").read_text())
     assert (description["beam_size"], description["weights"]) == (2, "int8")
     about = json.loads((site / "page/model.json").read_text())
