@@ -42,6 +42,8 @@ def compare(session, export, requests):
     assert without_tensors(session.signatures) == without_tensors(export.signatures)
     for name, signature in export.signatures.items():
         for inputs in requests:
+            if "terms" in signature.inputs:
+                inputs = {**inputs, "terms": ["dog"] * len(inputs["text"])}
             found, expected = (one.run(name, inputs) for one in (session, export))
             assert [*found] == [*expected] == [*signature.outputs]
             for key, array in expected.items():
