@@ -6,15 +6,7 @@ from typing import Any
 
 from keras import ops, tree
 
-from kerasnmt.decoding.buffers import (
-    allocate,
-    batch_major,
-    clear,
-    fill,
-    read,
-    reorder,
-    write,
-)
+from kerasnmt.decoding.buffers import allocate, batch_major, clear, fill, read, reorder, write
 from kerasnmt.decoding.constraints import IMPOSSIBLE
 from kerasnmt.decoding.hypotheses import Hypotheses, SearchTree
 from kerasnmt.decoding.penalties import coverage_penalty, length_penalty

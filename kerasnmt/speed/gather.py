@@ -46,7 +46,7 @@ def take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
 
 
 def plain_take_rows(table: Any, indices: Any, axis: int = 1) -> Any:
-    """Return the same with operations of Keras."""
+    """Return `take_rows(table, indices, axis)`, with operations of Keras."""
     if axis + 1 == len(table.shape) == len(indices.shape):
         return ops.take_along_axis(table, indices, axis=axis)
     *rows, count = ops.shape(table)[: axis + 1]

@@ -8,11 +8,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
-from kerasnmt.serving import (
-    Translator,
-    export_next_version,
-    load_export,
-)
+from kerasnmt.serving import Translator, export_next_version, load_export
 from kerasnmt.serving.contract.translation_contract import EXAMPLE_TEXTS
 from kerasnmt.serving.protocol.meta_graph import MetaGraph
 from tests.conftest import SERVED_OPTIONS as OPTIONS
